@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Flags of every C file of the project, as the interface target xst_flags.
+add_library(xst_flags INTERFACE)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+
+target_compile_definitions(xst_flags INTERFACE _GNU_SOURCE)
+target_compile_options(xst_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wall> $<$<COMPILE_LANGUAGE:C>:-Wextra>
+    $<$<COMPILE_LANGUAGE:C>:-Wshadow> $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
+    $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
+if(XST_WERROR)
+    target_compile_options(xst_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Werror>)
+endif()
+
+# A fit must give the same bytes whatever compiler built it: no contraction to fma, no reassociation.
+# File names inside the binaries are relative to the source tree, so that a build elsewhere gives the same bytes.
+target_compile_options(xst_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off> -fvisibility=default
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=build)
+
+set(XST_LINK_OPTIONS "")
+if(XST_SANITIZE OR XST_FUZZ)
+    set(XST_LINK_OPTIONS -fsanitize=address,undefined)
+    target_compile_options(xst_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
+                                               -fno-omit-frame-pointer)
+endif()
+if(XST_FUZZ)
+    if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
+        message(FATAL_ERROR "XST_FUZZ needs clang: configure with -DCMAKE_C_COMPILER=clang")
+    endif()
+    target_compile_options(xst_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
