@@ -10,6 +10,10 @@ target_compile_definitions(xst_flags INTERFACE _GNU_SOURCE)
 target_compile_options(xst_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wall> $<$<COMPILE_LANGUAGE:C>:-Wextra>
     $<$<COMPILE_LANGUAGE:C>:-Wshadow> $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
     $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    # Messages are cut to their buffer on purpose; snprintf never overruns.
+    target_compile_options(xst_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wno-format-truncation>)
+endif()
 if(XST_WERROR)
     target_compile_options(xst_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Werror>)
 endif()
@@ -20,6 +24,9 @@ target_compile_options(xst_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-ffp-contract
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=build)
 
 set(XST_LINK_OPTIONS "")
+if(NOT XST_SANITIZE AND NOT XST_FUZZ)
+    set(CMAKE_SHARED_LINKER_FLAGS "${CMAKE_SHARED_LINKER_FLAGS} -Wl,-z,defs")
+endif()
 if(XST_SANITIZE OR XST_FUZZ)
     set(XST_LINK_OPTIONS -fsanitize=address,undefined)
     target_compile_options(xst_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all

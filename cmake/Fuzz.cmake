@@ -1,1 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
+#
+# tests/fuzz/fuzz_NAME.c: one libFuzzer program each, with address and undefined-behaviour sanitizers and leak checks.
+# Seeds live in tests/fuzz/corpus/NAME/. scripts/run_fuzz.sh builds and runs them.
+file(GLOB xst_fuzzers CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+foreach(source ${xst_fuzzers})
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+    target_include_directories(${name} PRIVATE src cuda)
+    target_link_libraries(${name} PRIVATE xstage_static xst_flags)
+    # The entry point is called by libFuzzer and has no header.
+    target_compile_options(${name} PRIVATE -Wno-missing-prototypes)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+endforeach()
