@@ -3,10 +3,10 @@
 # Device code: one fatbin a .cu file, embedded through one assembler file that also holds the table of src/gpu/fatbin.h.
 # Without nvcc the table is the same with empty entries. Sets XST_FATBIN_SOURCES and XST_NVCC_VERSION ("" without nvcc).
 
-# What each folder is compiled for. Probes use plain Hopper instructions and keep PTX for later devices; the kernels use
-# wgmma and setmaxnreg, which exist on sm_90a alone.
-set(XST_NVCC_FLAGS_probes -gencode=arch=compute_90a,code=sm_90a -gencode=arch=compute_90,code=compute_90)
-set(XST_NVCC_FLAGS_kernel -gencode=arch=compute_90a,code=sm_90a)
+# What each folder is compiled for: the architecture the source is written to, and what is embedded. Probes use plain Hopper
+# instructions and keep PTX for later devices; the kernels use wgmma and setmaxnreg, which exist on sm_90a alone.
+set(XST_NVCC_TARGET_probes compute_90 sm_90,compute_90)
+set(XST_NVCC_TARGET_kernel compute_90a sm_90a)
 
 set(XST_NVCC_VERSION "")
 if(XST_CUDA)
@@ -19,7 +19,8 @@ if(XST_NVCC)
     # Accept it only if it can do what we ask of it here: know sm_90a, and work with this host's compiler.
     set(trial ${CMAKE_BINARY_DIR}/CMakeFiles/nvcc_trial)
     file(WRITE ${trial}.cu "__global__ void trial(int *x) { *x = 1; }\n")
-    execute_process(COMMAND ${XST_NVCC} -std=c++17 ${XST_NVCC_FLAGS_kernel} -fatbin -o ${trial}.fatbin ${trial}.cu
+    execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/nvcc_fatbin.sh ${XST_NVCC} ${trial}.cu ${trial}.fatbin
+                            ${XST_NVCC_TARGET_kernel}
                     RESULT_VARIABLE failed OUTPUT_VARIABLE words ERROR_VARIABLE words)
     if(failed)
         message(WARNING "${XST_NVCC} cannot compile for sm_90a, so device code is left out: ${words}")
@@ -44,12 +45,12 @@ foreach(source ${xst_cuda_sources})
     set(fatbin ${CMAKE_BINARY_DIR}/fatbin/${name}.fatbin)
     set(include_line "")
     if(XST_NVCC_VERSION)
-        set(flags ${XST_NVCC_FLAGS_kernel})
-        if(DEFINED XST_NVCC_FLAGS_${folder})
-            set(flags ${XST_NVCC_FLAGS_${folder}})
+        set(target ${XST_NVCC_TARGET_kernel})
+        if(DEFINED XST_NVCC_TARGET_${folder})
+            set(target ${XST_NVCC_TARGET_${folder}})
         endif()
         add_custom_command(OUTPUT ${fatbin}
-            COMMAND ${PROJECT_SOURCE_DIR}/scripts/nvcc_fatbin.sh ${XST_NVCC} cuda/${source} ${fatbin} ${flags}
+            COMMAND ${PROJECT_SOURCE_DIR}/scripts/nvcc_fatbin.sh ${XST_NVCC} cuda/${source} ${fatbin} ${target}
             DEPENDS ${PROJECT_SOURCE_DIR}/cuda/${source} ${PROJECT_SOURCE_DIR}/scripts/nvcc_fatbin.sh
             DEPFILE ${fatbin}.d
             WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}

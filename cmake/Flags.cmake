@@ -9,7 +9,7 @@ set(CMAKE_C_EXTENSIONS OFF)
 target_compile_definitions(xst_flags INTERFACE _GNU_SOURCE)
 target_compile_options(xst_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wall> $<$<COMPILE_LANGUAGE:C>:-Wextra>
     $<$<COMPILE_LANGUAGE:C>:-Wshadow> $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>
-    $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
+    $<$<AND:$<COMPILE_LANGUAGE:C>,$<NOT:$<BOOL:$<TARGET_PROPERTY:XST_FUZZER>>>>:-Wmissing-prototypes>)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     # Messages are cut to their buffer on purpose; snprintf never overruns.
     target_compile_options(xst_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wno-format-truncation>)

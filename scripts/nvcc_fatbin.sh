@@ -2,32 +2,45 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Compiles one .cu file into a fatbin and refuses silent slowness: register spills and serialized wgmma are errors.
-# usage, from the top of the tree: scripts/nvcc_fatbin.sh NVCC SOURCE.cu OUTPUT.fatbin [-gencode=...]
-# Register and shared-memory use of every kernel is left beside the output, in OUTPUT.fatbin.log.
+# usage: scripts/nvcc_fatbin.sh NVCC SOURCE.cu OUTPUT.fatbin [ARCH CODES]      (OUTPUT absolute, or from where you stand)
+#   e.g. scripts/nvcc_fatbin.sh nvcc cuda/moe/kernel.cu /tmp/kernel.fatbin compute_90a sm_90a
+# Registers and shared memory of every kernel are left in OUTPUT.fatbin.log, the PTX in OUTPUT.ptx.
 set -eu
 
-if [ $# -lt 3 ]; then
-    echo "usage: $0 NVCC SOURCE.cu OUTPUT.fatbin [nvcc options]" >&2
+if [ $# -ne 3 ] && [ $# -ne 5 ]; then
+    echo "usage: $0 NVCC SOURCE.cu OUTPUT.fatbin [ARCH CODES]" >&2
     exit 2
 fi
 nvcc=$1
-source=$2
-output=$3
-shift 3
-[ $# -gt 0 ] || set -- -gencode=arch=compute_90a,code=sm_90a
-
-mkdir -p "$(dirname "$output")"
+tree=$(cd "$(dirname "$0")/.." && pwd)
+source=$(realpath "$2")
+mkdir -p "$(dirname "$3")"
+output=$(realpath "$3")
+arch=${4:-compute_90a}
+codes=${5:-sm_90a}
 log=$output.log
-if ! "$nvcc" -std=c++17 -O3 -lineinfo -Iinclude -Isrc -Icuda -Xptxas -v,-warn-spills "$@" \
-    -MD -MF "$output.d" -MT "$output" -fatbin -o "$output" "$source" >"$log" 2>&1; then
-    cat "$log" >&2
-    exit 1
-fi
+ptx=${output%.fatbin}.ptx
+
+run() {
+    if ! "$@" >>"$log" 2>&1; then
+        cat "$log" >&2
+        exit 1
+    fi
+}
+
+: >"$log"
+run "$nvcc" -std=c++17 -O3 -lineinfo -I"$tree/include" -I"$tree/src" -I"$tree/cuda" -arch="$arch" \
+    -ptx -MD -MF "$output.d" -MT "$output" -o "$ptx" "$source"
+# Line information holds file names: relative to the tree for ours, bare for the toolkit's.
+sed -e '/\.file/s|"'"$tree"'/|"|' -e '/\.file/s|"/.*/|"|' "$ptx" >"$ptx.relative"
+mv "$ptx.relative" "$ptx"
+cd "$(dirname "$ptx")"
+run "$nvcc" -lineinfo -Xptxas -v,-warn-spills -gencode="arch=$arch,code=[$codes]" -fatbin -o "$output" "$(basename "$ptx")"
 
 # "-v" reports "N bytes spill stores" for every kernel; C7510 and C7517 are ptxas's words for serialized wgmma.
 if grep -nE '[1-9][0-9]* bytes spill|C7510|C7517|wgmma.*serialized' "$log" >&2; then
-    echo "$source: registers spill or wgmma is serialized (full compiler output: $log)" >&2
+    echo "$2: registers spill or wgmma is serialized (full compiler output: $log)" >&2
     rm -f "$output"
     exit 1
 fi
-grep -iE 'warning' "$log" >&2 || true
+grep -i 'warning' "$log" >&2 || true
