@@ -82,14 +82,16 @@ void xst_fit_free(struct xst_fit *fit);
     X(PERIOD, "period", "predicted against measured total of the run, relative")                                       \
     X(ISSUE, "issue", "issue difference over the measured period, rows with gap > 0")                                  \
     X(ISOLATED_ISSUE, "isolated_issue", "relative, on stalled isolated rows (issue > 2*T0)")                           \
-    X(RELEASE, "release", "staging release of bulk stores, relative, on stalled rows")
+    X(ISOLATED_FLOOR, "isolated_floor", "the other isolated rows; the error in us is the one that matters")            \
+    X(RELEASE, "release", "staging release of bulk stores; over the period, or relative on stalled isolated rows")
 #define XST_MODEL_MAP(X)                                                                                               \
     X(LAW, "law", "closed form, producers free to drift: (1), (4), (7)")                                               \
     X(LAW_ALIGNED, "law_aligned", "closed form, producers start together: (11)")                                       \
     X(COMPLETION_COUPLED, "completion_coupled", "rival: issue waits for visibility (5)")                               \
     X(FLUID, "fluid", "per-producer fluid with dispersion, stepped through time")
 #define XST_ROWS_MAP(X)                                                                                                \
-    X(FREE, "free", "periodic rows, producers free to drift")                                                          \
+    X(FREE, "free", "periodic rows with a gap, producers free to drift")                                               \
+    X(ZERO_GAP, "zero_gap", "periodic rows without a gap")                                                             \
     X(ALIGNED, "aligned", "periodic rows, producers start together")                                                   \
     X(ISOLATED, "isolated", "isolated bursts")
 enum xst_quantity {
@@ -138,6 +140,21 @@ enum xst_status xst_validation_run(const struct xst_profile *profile, const stru
                                    const struct xst_fit *fit, struct xst_validation *validation_out,
                                    struct xst_diag *diag);
 void xst_validation_free(struct xst_validation *validation);
+
+/* Who predicts a row. Laws are built in; a simulator plugs in here, so that fit and simulator need not know each other. */
+struct xst_row_prediction;
+struct xst_row_predictor {
+    enum xst_model model;
+    void (*predict)(const void *context, const struct xst_path *path, const struct xst_sample *row,
+                    struct xst_row_prediction *prediction_out);
+    const void *context;
+};
+
+/* xst_validation_run with predictors of the caller's choice instead of the three laws. */
+enum xst_status xst_validation_run_with(const struct xst_row_predictor *predictors, size_t predictor_count,
+                                        const struct xst_profile *profile, const struct xst_samples *samples,
+                                        const struct xst_fit *fit, struct xst_validation *validation_out,
+                                        struct xst_diag *diag);
 
 /* The laws' word on one recorded row, for validation, reports and plots. known == 0: parameters missing. */
 struct xst_row_prediction {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * timing.h - when things happen: what a burst shape is asked for, and the answer of model, simulator or hardware.
+ *
+ * Plain stores are over for the producer when they are issued. Bulk stores leave a staging buffer behind that is busy until it
+ * is *released*; the backpressure then shows in the release and not in the issue. On such a path the issue numbers stay on the
+ * floor until the staging itself is exhausted, and rate, period and recovery gap are those of the release.
  */
 #ifndef XSTAGE_TIMING_H
 #define XSTAGE_TIMING_H
@@ -36,7 +40,8 @@ enum {
     XST_TIMING_DRAIN = 1,
     XST_TIMING_FLOOR = 2,
     XST_TIMING_CAPACITY = 4,
-    XST_TIMING_RELEASE = 8
+    XST_TIMING_RELEASE = 8,
+    XST_TIMING_RELEASE_CAPACITY = 16
 };
 
 /* X(name, needs, law, meaning): the numbers of a prediction in the order they are printed. `needs` are the known bits without
@@ -63,7 +68,10 @@ enum {
     X(margin_rate_bytes, XST_TIMING_DRAIN | XST_TIMING_FLOOR, "(10)", "R*(T0+G) - V; negative: rate bound fails")      \
     X(margin_capacity_bytes, XST_TIMING_DRAIN | XST_TIMING_FLOOR | XST_TIMING_CAPACITY, "(10)",                        \
       "Q - backlog; negative: capacity bound fails")                                                                   \
-    X(release_us, XST_TIMING_DRAIN | XST_TIMING_RELEASE, "(1)r", "staging busy per burst; = issue for plain stores")   \
+    X(release_floor_us, XST_TIMING_RELEASE, "T0r", "staging busy without backpressure; = T0 for plain stores")         \
+    X(release_us, XST_TIMING_DRAIN | XST_TIMING_RELEASE, "(1)r", "staging busy per burst, steady state")               \
+    X(release_isolated_us, XST_TIMING_DRAIN | XST_TIMING_RELEASE | XST_TIMING_RELEASE_CAPACITY, "(7)r",                \
+      "staging busy for a burst on an empty path, or one of an aligned train")                                         \
     X(completion_coupled_period_us, XST_TIMING_DRAIN, "(5)", "rival: issue waits for visibility, V/R + G")             \
     X(ideal_period_us, XST_TIMING_DRAIN, "max", "rival: perfect overlap, max(G, V/R)")                                 \
     X(loggp_period_us, XST_TIMING_DRAIN | XST_TIMING_FLOOR, "LogGP", "rival: LogGP with parameters of this profile")

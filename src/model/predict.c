@@ -29,82 +29,94 @@ static enum xst_status check_burst(const struct xst_burst *burst, struct xst_dia
     return XST_OK;
 }
 
-/* Reads the tables: which of R, T0, Q are known for this burst. */
-static struct xst_stage stage_of(const struct xst_path *path, const struct xst_burst *burst, int extrapolate,
-                                 struct xst_timing *timing)
+/* Marks a table value as known, and as read outside the valid range. */
+static void note(struct xst_timing *timing, uint32_t bit, int extrapolated)
+{
+    timing->known |= bit;
+    timing->extrapolated |= extrapolated ? bit : 0;
+}
+
+/* Issue: R, T0 and Q as far as the tables know them for this burst. */
+static struct xst_stage issue_stage(const struct xst_path *path, const struct xst_burst *burst, int extrapolate,
+                                    struct xst_timing *timing)
 {
     struct xst_stage stage = {0, 1, INFINITY, burst->producers * burst->bytes_per_producer};
-    int extrapolated = 0;
+    int beyond = 0;
     if (path->drain_bytes_per_us.known) {
         stage.drain_bytes_per_us = path->drain_bytes_per_us.value;
-        timing->known |= XST_TIMING_DRAIN;
+        note(timing, XST_TIMING_DRAIN, 0);
     }
-    if (xst_path_floor_us(path, burst->producers, burst->bytes_per_producer, extrapolate, &stage.floor_us,
-                          &extrapolated) == XST_OK) {
-        timing->known |= XST_TIMING_FLOOR;
-        timing->extrapolated |= extrapolated ? XST_TIMING_FLOOR : 0;
-    }
-    if (xst_path_capacity_bytes(path, burst->producers, extrapolate, &stage.capacity_bytes, &extrapolated) == XST_OK) {
-        timing->known |= XST_TIMING_CAPACITY;
-        timing->extrapolated |= extrapolated ? XST_TIMING_CAPACITY : 0;
-    }
-    if (!(timing->known & XST_TIMING_DRAIN))
-        timing->reason = XST_REASON_NO_DRAIN;
-    else if (!(timing->known & XST_TIMING_FLOOR))
-        timing->reason = XST_REASON_NO_FLOOR;
-    else if (!(timing->known & XST_TIMING_CAPACITY))
-        timing->reason = XST_REASON_NO_CAPACITY;
+    if (xst_path_floor_us(path, burst->producers, burst->bytes_per_producer, extrapolate, &stage.floor_us, &beyond) ==
+        XST_OK)
+        note(timing, XST_TIMING_FLOOR, beyond);
+    if (xst_path_capacity_bytes(path, burst->producers, extrapolate, &stage.capacity_bytes, &beyond) == XST_OK)
+        note(timing, XST_TIMING_CAPACITY, beyond);
     return stage;
 }
 
-/* Staging release follows the same law as issue with its own floor; where the path has no release table (plain stores) it is
- * the issue itself. */
-static void predict_release(const struct xst_path *path, const struct xst_burst *burst, int extrapolate,
-                            const struct xst_stage *stage, struct xst_timing *timing)
+/* What keeps the producer from its next burst: the release of its staging, or the issue itself where nothing is staged. */
+static struct xst_stage busy_stage(const struct xst_path *path, const struct xst_burst *burst, int extrapolate,
+                                   const struct xst_stage *issue, struct xst_timing *timing)
 {
-    struct xst_stage release = *stage;
-    int extrapolated = 0;
+    struct xst_stage stage = *issue;
+    int beyond = 0;
     if (path->release_floor.count == 0) {
         if (timing->known & XST_TIMING_FLOOR)
-            timing->known |= XST_TIMING_RELEASE;
-        timing->release_us = timing->issue_us;
-        return;
+            note(timing, XST_TIMING_RELEASE, timing->extrapolated & XST_TIMING_FLOOR ? 1 : 0);
+        if (timing->known & XST_TIMING_CAPACITY)
+            note(timing, XST_TIMING_RELEASE_CAPACITY, timing->extrapolated & XST_TIMING_CAPACITY ? 1 : 0);
+        return stage;
     }
-    if (xst_path_release_floor_us(path, burst->producers, burst->bytes_per_producer, extrapolate, &release.floor_us,
-                                  &extrapolated) != XST_OK)
-        return;
-    timing->known |= XST_TIMING_RELEASE;
-    timing->extrapolated |= extrapolated ? XST_TIMING_RELEASE : 0;
-    timing->release_us = xst_law_issue_us(&release, burst->gap_us);
+    stage.capacity_bytes = INFINITY;
+    if (xst_path_release_floor_us(path, burst->producers, burst->bytes_per_producer, extrapolate, &stage.floor_us,
+                                  &beyond) == XST_OK)
+        note(timing, XST_TIMING_RELEASE, beyond);
+    if (xst_path_release_capacity_bytes(path, burst->producers, extrapolate, &stage.capacity_bytes, &beyond) == XST_OK)
+        note(timing, XST_TIMING_RELEASE_CAPACITY, beyond);
+    return stage;
+}
+
+static enum xst_reason reason_of(uint32_t known)
+{
+    if (!(known & XST_TIMING_DRAIN))
+        return XST_REASON_NO_DRAIN;
+    if (!(known & XST_TIMING_FLOOR))
+        return XST_REASON_NO_FLOOR;
+    return known & XST_TIMING_CAPACITY ? XST_REASON_NONE : XST_REASON_NO_CAPACITY;
 }
 
 static void predict(const struct xst_path *path, const struct xst_burst *burst, int extrapolate, struct xst_timing *timing)
 {
     memset(timing, 0, sizeof *timing);
-    const struct xst_stage stage = stage_of(path, burst, extrapolate, timing);
+    const struct xst_stage issue = issue_stage(path, burst, extrapolate, timing);
+    const struct xst_stage busy = busy_stage(path, burst, extrapolate, &issue, timing);
+    const int staged = path->release_floor.count > 0;
     const double gap_us = burst->gap_us;
+    timing->reason = reason_of(timing->known);
     timing->producers = burst->producers;
     timing->bytes_per_producer = burst->bytes_per_producer;
     timing->gap_us = gap_us;
-    timing->burst_bytes = stage.burst_bytes;
-    timing->drain_us = stage.burst_bytes / stage.drain_bytes_per_us;
-    timing->issue_floor_us = stage.floor_us;
-    timing->issue_us = xst_law_issue_us(&stage, gap_us);
-    timing->issue_aligned_us = xst_law_aligned_issue_us(&stage, gap_us);
-    timing->overhead_us = xst_law_overhead_us(&stage, gap_us);
-    timing->period_us = xst_law_period_us(&stage, gap_us);
-    timing->period_aligned_us = xst_law_aligned_period_us(&stage, gap_us);
-    timing->recovery_gap_us = xst_law_recovery_gap_us(&stage);
-    timing->isolated_issue_us = xst_law_isolated_issue_us(&stage);
-    timing->backlog_bytes = xst_law_backlog_bytes(&stage);
-    timing->capacity_bytes = stage.capacity_bytes;
-    timing->margin_rate_bytes = xst_law_margin_rate_bytes(&stage, gap_us);
-    timing->margin_capacity_bytes = xst_law_margin_capacity_bytes(&stage);
-    timing->completion_coupled_period_us = xst_law_completion_coupled_us(&stage, gap_us);
+    timing->burst_bytes = issue.burst_bytes;
+    timing->drain_us = issue.burst_bytes / issue.drain_bytes_per_us;
+    timing->issue_floor_us = issue.floor_us;
+    timing->issue_us = staged ? issue.floor_us : xst_law_issue_us(&issue, gap_us);
+    timing->issue_aligned_us = staged ? xst_law_isolated_issue_us(&issue) : xst_law_aligned_issue_us(&issue, gap_us);
+    timing->isolated_issue_us = xst_law_isolated_issue_us(&issue);
+    timing->backlog_bytes = xst_law_backlog_bytes(&issue);
+    timing->capacity_bytes = issue.capacity_bytes;
+    timing->margin_capacity_bytes = xst_law_margin_capacity_bytes(&issue);
+    timing->overhead_us = xst_law_overhead_us(&busy, gap_us);
+    timing->period_us = xst_law_period_us(&busy, gap_us);
+    timing->period_aligned_us = xst_law_aligned_period_us(&busy, gap_us);
+    timing->recovery_gap_us = xst_law_recovery_gap_us(&busy);
+    timing->margin_rate_bytes = xst_law_margin_rate_bytes(&busy, gap_us);
+    timing->release_floor_us = busy.floor_us;
+    timing->release_us = xst_law_issue_us(&busy, gap_us);
+    timing->release_isolated_us = xst_law_isolated_issue_us(&busy);
+    timing->completion_coupled_period_us = xst_law_completion_coupled_us(&busy, gap_us);
     timing->ideal_period_us = timing->drain_us > gap_us ? timing->drain_us : gap_us;
-    predict_release(path, burst, extrapolate, &stage, timing);
-    const double overhead_us = path->issue_floor.count ? path->issue_floor.points[0].us : 0;
-    timing->loggp_period_us = loggp_period_us(overhead_us, timing->drain_us, gap_us);
+    timing->loggp_period_us =
+        loggp_period_us(path->issue_floor.count ? path->issue_floor.points[0].us : 0, timing->drain_us, gap_us);
 }
 
 enum xst_status xst_timing_predict_many(const struct xst_path *path, const struct xst_burst *bursts, size_t count,

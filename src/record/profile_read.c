@@ -18,7 +18,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define KEY(field, ...) #field,
 
-enum { MOST_POINTS = 100000, WHERE_BYTES = 64 };
+enum { MOST_POINTS = 100000, WHERE_BYTES = 256 };
 static const double most_us = 1e12, most_bytes = 1e18;
 static const int64_t most_count = INT64_C(1) << 40;
 
@@ -74,7 +74,7 @@ static void read_drain(struct xsti_json *reader, const json_t *object, const cha
     if (json_is_null(value))
         return;
     char at[WHERE_BYTES];
-    snprintf(at, sizeof at, "%sdrain_bytes_per_us.", where);
+    snprintf(at, sizeof at, "%.100sdrain_bytes_per_us.", where);
     const json_t *const drain = xsti_json_object(reader, object, where, "drain_bytes_per_us");
     if (!drain)
         return;
@@ -93,8 +93,8 @@ static void read_scalar(struct xsti_json *reader, const json_t *object, const js
     const json_t *const interval = intervals ? json_object_get(intervals, key) : NULL;
     if (!json_is_object(interval))
         return;
-    char at[WHERE_BYTES + 64];
-    snprintf(at, sizeof at, "%sintervals.%s.", where, key);
+    char at[WHERE_BYTES];
+    snprintf(at, sizeof at, "%.100sintervals.%s.", where, key);
     read_interval(reader, interval, at, low, high, measure);
 }
 
@@ -121,9 +121,9 @@ static const json_t *read_array(struct xsti_json *reader, const json_t *object, 
 }
 
 static const json_t *element(struct xsti_json *reader, const json_t *array, size_t i, const char *where, const char *key,
-                             char at[WHERE_BYTES + 64])
+                             char at[WHERE_BYTES])
 {
-    snprintf(at, WHERE_BYTES + 64, "%s%s[%zu].", where, key, i);
+    snprintf(at, WHERE_BYTES, "%.100s%s[%zu].", where, key, i);
     const json_t *const value = json_array_get(array, i);
     if (reader->status == XST_OK && !json_is_object(value))
         reader->status = xsti_fail(reader->diag, XST_ERR_PARSE, "%s: key \"%s%s[%zu]\" is not an object", reader->name,
@@ -136,7 +136,7 @@ static void read_floor(struct xsti_json *reader, const json_t *object, const cha
 {
     const json_t *const array =
         read_array(reader, object, where, key, sizeof *table->points, (void **)&table->points);
-    char at[WHERE_BYTES + 64], word[16];
+    char at[WHERE_BYTES], word[16];
     for (size_t i = 0; array && i < json_array_size(array); i++) {
         const json_t *const item = element(reader, array, i, where, key, at);
         if (!item)
@@ -156,7 +156,7 @@ static void read_capacity(struct xsti_json *reader, const json_t *object, const 
 {
     const json_t *const array =
         read_array(reader, object, where, key, sizeof *table->points, (void **)&table->points);
-    char at[WHERE_BYTES + 64];
+    char at[WHERE_BYTES];
     for (size_t i = 0; array && i < json_array_size(array); i++) {
         const json_t *const item = element(reader, array, i, where, key, at);
         if (!item)
@@ -176,7 +176,7 @@ static void read_drain_table(struct xsti_json *reader, const json_t *object, con
 {
     const json_t *const array =
         read_array(reader, object, where, "drain_by_producers", sizeof *table->points, (void **)&table->points);
-    char at[WHERE_BYTES + 64];
+    char at[WHERE_BYTES];
     for (size_t i = 0; array && i < json_array_size(array); i++) {
         const json_t *const item = element(reader, array, i, where, "drain_by_producers", at);
         if (!item)
@@ -208,7 +208,7 @@ static void read_residuals(struct xsti_json *reader, const json_t *object, const
 {
     const json_t *const residuals = json_object_get(object, "residuals");
     char at[WHERE_BYTES];
-    snprintf(at, sizeof at, "%sresiduals.", where);
+    snprintf(at, sizeof at, "%.100sresiduals.", where);
     if (!json_is_object(residuals))
         return;
 #define X(key, field)                                                                                                  \
@@ -243,7 +243,7 @@ static void read_path(struct xsti_json *reader, const json_t *object, const char
     const json_t *const valid = xsti_json_object(reader, object, where, "valid");
     if (!valid)
         return;
-    snprintf(at, sizeof at, "%svalid.", where);
+    snprintf(at, sizeof at, "%.100svalid.", where);
     read_range(reader, valid, at, "producers", &path->valid.producers_low, &path->valid.producers_high);
     read_range(reader, valid, at, "bytes_per_producer", &path->valid.bytes_low, &path->valid.bytes_high);
 }
@@ -252,7 +252,7 @@ static void read_paths(struct xsti_json *reader, const json_t *root, struct xst_
                        struct xst_diag *warning)
 {
     const json_t *const paths = read_array(reader, root, "", "paths", sizeof *profile->paths, (void **)&profile->paths);
-    char at[WHERE_BYTES + 64];
+    char at[WHERE_BYTES];
     for (size_t i = 0; paths && i < json_array_size(paths) && reader->status == XST_OK; i++) {
         const json_t *const object = element(reader, paths, i, "", "paths", at);
         if (!object)

@@ -23,6 +23,15 @@ static json_t *number_or_null(const struct xst_measure *measure)
     return measure->known ? json_real(measure->value) : json_null();
 }
 
+/* A count stays a count: no ".0" behind what is whole. */
+static json_t *fact_or_null(const struct xst_measure *measure)
+{
+    const double value = measure->value;
+    if (measure->known && value == (double)(json_int_t)value)
+        return json_integer((json_int_t)value);
+    return number_or_null(measure);
+}
+
 static json_t *text_or_null(const char *text)
 {
     return text[0] ? json_string(text) : json_null();
@@ -45,7 +54,7 @@ static json_t *machine_json(const struct xst_machine_facts *facts)
 #define X(field) json_object_set_new(object, #field, text_or_null(facts->field));
     XSTI_FACT_TEXTS(X)
 #undef X
-#define X(field, low, high) json_object_set_new(object, #field, number_or_null(&facts->field));
+#define X(field, low, high) json_object_set_new(object, #field, fact_or_null(&facts->field));
     XSTI_FACT_NUMBERS(X)
 #undef X
     return object;

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * T0: the base curve of the smallest recorded producer count, and for every other count that has large-gap plateaus a copy of
+ * it in which the plateaus stand at their bytes. The release floor of bulk stores is found the same way.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "base/stats.h"
+#include "fit/context.h"
+
+static const double recovered_factor = 1.02;
+static const double outlier_frac = 0.10;
+
+static double time_of(const struct xst_sample *row, enum xsti_time time)
+{
+    return time == XSTI_TIME_ISSUE ? row->issue_mean_us : row->release_mean_us;
+}
+
+static unsigned bit_of(enum xsti_time time)
+{
+    return time == XSTI_TIME_ISSUE ? XST_ROW_FLOOR : XST_ROW_RELEASE_FLOOR;
+}
+
+static struct xst_floor_table *table_of(struct xst_path *path, enum xsti_time time)
+{
+    return time == XSTI_TIME_ISSUE ? &path->issue_floor : &path->release_floor;
+}
+
+/* Rows that can carry the base curve: isolated ones, or zero-gap periodic ones where there is no isolated row at all. */
+static int is_base_row(const struct xst_sample *row, enum xst_floor_source source)
+{
+    return source == XST_FLOOR_SOURCE_ISOLATED ? row->mode == XST_MODE_ISOLATED
+                                               : row->mode == XST_MODE_PERIODIC && row->gap_us == 0;
+}
+
+static int64_t fewest_producers(const struct xsti_fit_context *context, enum xst_floor_source source)
+{
+    int64_t fewest = INT64_MAX;
+    for (size_t i = 0; i < context->row_count; i++) {
+        const struct xst_sample *const row = xsti_row(context, i);
+        if (is_base_row(row, source) && row->producers < fewest)
+            fewest = row->producers;
+    }
+    return fewest;
+}
+
+/* Smallest bytes above `after` among the base rows of one producer count. */
+static int64_t next_bytes(const struct xsti_fit_context *context, enum xst_floor_source source, int64_t producers,
+                          int64_t after)
+{
+    int64_t next = INT64_MAX;
+    for (size_t i = 0; i < context->row_count; i++) {
+        const struct xst_sample *const row = xsti_row(context, i);
+        if (is_base_row(row, source) && row->producers == producers && row->bytes_per_producer > after &&
+            row->bytes_per_producer < next)
+            next = row->bytes_per_producer;
+    }
+    return next;
+}
+
+/* 1 when the step from one point to the next is the drain's slope and not the producers': the burst has begun to stall. It can
+ * only do so where the producers offer well above the drain. */
+static int begins_to_stall(const struct xsti_fit_context *context, int64_t producers, const struct xst_floor_point *last,
+                           int64_t bytes, double us)
+{
+    const struct xst_measure *const drain = &context->path->drain_bytes_per_us;
+    if (!drain->known || producers == 1 || last->us <= 0)
+        return 0;
+    const double offered = (double)producers * (double)last->bytes_per_producer / last->us;
+    const double slope = (us - last->us) / (double)(bytes - last->bytes_per_producer);
+    return offered > 2 * drain->value && slope > 0.85 * (double)producers / drain->value;
+}
+
+enum xst_status xsti_fit_floor_base(struct xsti_fit_context *context, enum xsti_time time)
+{
+    enum xst_floor_source source = XST_FLOOR_SOURCE_ISOLATED;
+    int64_t producers = fewest_producers(context, source);
+    if (producers == INT64_MAX) {
+        source = XST_FLOOR_SOURCE_ZERO_GAP;
+        producers = fewest_producers(context, source);
+    }
+    struct xst_floor_table *const table = table_of(context->path, time);
+    if (producers == INT64_MAX)
+        return XST_OK;
+    table->points = calloc(context->row_count, sizeof *table->points);
+    if (!table->points)
+        return xsti_fail_memory(context->diag);
+    for (int64_t bytes = 0; (bytes = next_bytes(context, source, producers, bytes)) != INT64_MAX;) {
+        size_t count = 0;
+        for (size_t i = 0; i < context->row_count; i++) {
+            const struct xst_sample *const row = xsti_row(context, i);
+            if (is_base_row(row, source) && row->producers == producers && row->bytes_per_producer == bytes)
+                context->room[count++] = time_of(row, time);
+        }
+        double us = xsti_median(context->room, count);
+        if (table->count > 0) {
+            const struct xst_floor_point *const last = &table->points[table->count - 1];
+            if (begins_to_stall(context, producers, last, bytes, us))
+                break;
+            us = fmax(us, last->us);
+        }
+        table->points[table->count++] = (struct xst_floor_point){producers, bytes, us, source};
+        for (size_t i = 0; i < context->row_count; i++) {
+            const struct xst_sample *const row = xsti_row(context, i);
+            if (is_base_row(row, source) && row->producers == producers && row->bytes_per_producer == bytes)
+                xsti_use(context, i, bit_of(time));
+        }
+    }
+    return XST_OK;
+}
+
+static int is_plateau(const struct xsti_fit_context *context, const struct xst_sample *row, int64_t producers,
+                      int64_t bytes)
+{
+    const struct xst_measure *const drain = &context->path->drain_bytes_per_us;
+    return row->mode == XST_MODE_PERIODIC && row->producers == producers && row->gap_us > 0 &&
+           (bytes == 0 || row->bytes_per_producer == bytes) && drain->known &&
+           row->gap_us >= recovered_factor * xsti_volume(row) / drain->value;
+}
+
+static int has_plateau(const struct xsti_fit_context *context, int64_t producers)
+{
+    for (size_t i = 0; i < context->row_count; i++) {
+        if (is_plateau(context, xsti_row(context, i), producers, 0))
+            return 1;
+    }
+    return 0;
+}
+
+/* Median of the plateau rows at (producers, bytes), or a negative number when there is none. */
+static double plateau_us(struct xsti_fit_context *context, enum xsti_time time, int64_t producers, int64_t bytes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < context->row_count; i++) {
+        const struct xst_sample *const row = xsti_row(context, i);
+        if (!is_plateau(context, row, producers, bytes))
+            continue;
+        context->room[count++] = time_of(row, time);
+        xsti_use(context, i, bit_of(time));
+    }
+    return count ? xsti_median(context->room, count) : -1;
+}
+
+/* Smallest bytes above `after` that either the base curve or a plateau of `producers` has. */
+static int64_t next_merged_bytes(const struct xsti_fit_context *context, const struct xst_floor_table *table,
+                                 size_t base_count, int64_t producers, int64_t after)
+{
+    int64_t next = INT64_MAX;
+    for (size_t i = 0; i < base_count; i++) {
+        if (table->points[i].bytes_per_producer > after && table->points[i].bytes_per_producer < next)
+            next = table->points[i].bytes_per_producer;
+    }
+    for (size_t i = 0; i < context->row_count; i++) {
+        const struct xst_sample *const row = xsti_row(context, i);
+        if (row->bytes_per_producer > after && row->bytes_per_producer < next && is_plateau(context, row, producers, 0))
+            next = row->bytes_per_producer;
+    }
+    return next;
+}
+
+static enum xst_status merge_curve(struct xsti_fit_context *context, enum xsti_time time, size_t base_count,
+                                   int64_t producers)
+{
+    struct xst_floor_table *const table = table_of(context->path, time);
+    struct xst_floor_point *const larger =
+        realloc(table->points, (table->count + base_count + context->row_count) * sizeof *larger);
+    if (!larger)
+        return xsti_fail_memory(context->diag);
+    table->points = larger;
+    const size_t first = table->count;
+    for (int64_t bytes = 0;
+         (bytes = next_merged_bytes(context, table, base_count, producers, bytes)) != INT64_MAX;) {
+        struct xst_floor_point point = {producers, bytes, plateau_us(context, time, producers, bytes),
+                                        XST_FLOOR_SOURCE_PLATEAU};
+        for (size_t i = 0; point.us < 0 && i < base_count; i++) {
+            if (table->points[i].bytes_per_producer == bytes) {
+                point.us = table->points[i].us;
+                point.source = table->points[i].source;
+            }
+        }
+        /* A floor does not fall with bytes: where two sources meet, the earlier point's time is kept. */
+        if (table->count > first)
+            point.us = fmax(point.us, table->points[table->count - 1].us);
+        table->points[table->count++] = point;
+    }
+    return XST_OK;
+}
+
+/* How far plateau rows are from their point, and which of them stand apart. */
+static enum xst_status judge(struct xsti_fit_context *context, enum xsti_time time)
+{
+    const struct xst_floor_table *const table = table_of(context->path, time);
+    size_t count = 0;
+    for (size_t i = 0; i < context->row_count; i++) {
+        const struct xst_sample *const row = xsti_row(context, i);
+        for (size_t p = 0; p < table->count; p++) {
+            const struct xst_floor_point *const point = &table->points[p];
+            if (point->source != XST_FLOOR_SOURCE_PLATEAU || point->us <= 0 ||
+                !is_plateau(context, row, point->producers, point->bytes_per_producer))
+                continue;
+            const double error = fabs(time_of(row, time) / point->us - 1);
+            context->room[count++] = error;
+            if (error > outlier_frac)
+                XSTI_TRY(xsti_outlier(context, i, time == XSTI_TIME_ISSUE ? "floor" : "release_floor", time_of(row, time),
+                                      point->us));
+        }
+    }
+    if (time == XSTI_TIME_ISSUE && count) {
+        context->path->residual_floor = xsti_measure_of(context->room, count);
+        context->path->residual_floor.high = context->room[count - 1];
+    }
+    return XST_OK;
+}
+
+enum xst_status xsti_fit_floor_plateaus(struct xsti_fit_context *context, enum xsti_time time)
+{
+    struct xst_floor_table *const table = table_of(context->path, time);
+    if (table->count == 0)
+        return XST_OK;
+    const size_t base_count = table->count;
+    const int64_t base_producers = table->points[0].producers;
+    for (int64_t after = base_producers;;) {
+        int64_t next = INT64_MAX;
+        for (size_t i = 0; i < context->row_count; i++) {
+            const int64_t producers = xsti_row(context, i)->producers;
+            if (producers > after && producers < next && has_plateau(context, producers))
+                next = producers;
+        }
+        if (next == INT64_MAX)
+            break;
+        XSTI_TRY(merge_curve(context, time, base_count, next));
+        after = next;
+    }
+    return judge(context, time);
+}
