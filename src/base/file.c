@@ -137,12 +137,15 @@ static void sync_folder(const char *path)
 static enum xst_status write_regular(const char *path, const char *text, size_t bytes, int force,
                                      struct xst_diag *diag)
 {
-    const size_t length = strlen(path);
-    char *const temporary = malloc(length + sizeof ".XXXXXX.part");
+    /* A name of its own: the longest name a file may have leaves no room for an ending. */
+    static const char pattern[] = ".xstage-XXXXXX.part";
+    const char *const slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash + 1 - path) : 0;
+    char *const temporary = malloc(length + sizeof pattern);
     if (!temporary)
         return xsti_fail_memory(diag);
     memcpy(temporary, path, length);
-    memcpy(temporary + length, ".XXXXXX.part", sizeof ".XXXXXX.part");
+    memcpy(temporary + length, pattern, sizeof pattern);
     const int fd = mkostemps(temporary, (int)strlen(".part"), O_CLOEXEC);
     if (fd < 0) {
         free(temporary);
@@ -178,5 +181,9 @@ enum xst_status xsti_file_write(const char *path, const char *text, size_t bytes
         if (!force)
             return xsti_fail(diag, XST_ERR_EXISTS, "%s: exists already; name another file or add --force", path);
     }
-    return write_regular(path, text, bytes, force, diag);
+    /* Through a symbolic link: the file it points to is replaced, the link stays. */
+    char *const resolved = realpath(path, NULL);
+    const enum xst_status status = write_regular(resolved ? resolved : path, text, bytes, force, diag);
+    free(resolved);
+    return status;
 }

@@ -99,7 +99,7 @@ static size_t edit_distance(const char *a, const char *b)
     size_t row[WORD_BYTES + 1];
     const size_t a_length = strlen(a), b_length = strlen(b);
     if (a_length > WORD_BYTES || b_length > WORD_BYTES)
-        return WORD_BYTES;
+        return SIZE_MAX;
     for (size_t j = 0; j <= b_length; j++)
         row[j] = j;
     for (size_t i = 1; i <= a_length; i++) {
@@ -131,12 +131,25 @@ const char *xsti_nearest(const char *word, const char *const *words, size_t coun
     return best;
 }
 
+void *xsti_point_begin(void)
+{
+    const locale_t c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    return c_locale ? uselocale(c_locale) : NULL;
+}
+
+void xsti_point_end(void *before)
+{
+    if (before)
+        freelocale(uselocale((locale_t)before));
+}
+
 double xsti_round9(double value)
 {
     char text[NUMBER_TEXT_BYTES];
     double rounded = value;
+    void *const locale = xsti_point_begin();
     snprintf(text, sizeof text, "%.9g", value);
-    /* In a locale with a decimal comma the text would not parse: the value then stays as it is. */
+    xsti_point_end(locale);
     if (xsti_parse_real(text, strlen(text), &rounded) != XSTI_NUMBER_OK)
         return value;
     return rounded;

@@ -24,6 +24,11 @@ const char *xsti_quote(const char *text, size_t bytes, char quoted_out[XSTI_QUOT
 /* The word of `words` nearest to `word` by edit distance, or NULL when none is near enough to be meant. */
 const char *xsti_nearest(const char *word, const char *const *words, size_t count);
 
+/* Between the two, this thread prints numbers with a decimal point whatever the program's locale: what is written must be
+ * readable everywhere. `before` is what the first returned. */
+void *xsti_point_begin(void);
+void xsti_point_end(void *before);
+
 /* value rounded to nine significant decimal digits: what a profile keeps and prints. */
 double xsti_round9(double value);
 

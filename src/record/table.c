@@ -169,6 +169,7 @@ enum xst_status xsti_table_print(const struct xsti_table *table, const void *rec
     FILE *const stream = open_memstream(&text, &bytes);
     if (!stream)
         return xsti_fail_memory(diag);
+    void *const locale = xsti_point_begin();
     for (size_t c = 0; c < table->column_count; c++)
         fprintf(stream, "%s%s", c ? "," : "", table->columns[c].name);
     fputc('\n', stream);
@@ -180,6 +181,7 @@ enum xst_status xsti_table_print(const struct xsti_table *table, const void *rec
         }
         fputc('\n', stream);
     }
+    xsti_point_end(locale);
     if (fclose(stream) != 0) {
         free(text);
         return xsti_fail_memory(diag);
