@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * moe.h - a fused mixture-of-experts layer: what its second linear layer stores, to whom and when, from (shape, plan) alone.
+ *
+ * Expert-parallel: a rank holds experts / ranks experts and receives the rows that chose them. Tiles of Linear 1 (hidden to
+ * 2 * inter, then the gated activation) feed tiles of Linear 2 (inter to hidden), whose rows are stored straight to the ranks
+ * the tokens came from. Routing is taken as balanced: every rank receives tokens * topk rows, and a tile's rows come from all
+ * ranks alike, so (ranks - 1) / ranks of every burst leaves the device.
+ *
+ * Two schedules: *wave* runs all Linear-1 tiles of some experts, then all their Linear-2 tiles; *interleaved* runs rho Linear-1
+ * tiles between consecutive Linear-2 tiles, `lead` Linear-1 tiles ahead.
+ */
+#ifndef XSTAGE_MOE_H
+#define XSTAGE_MOE_H
+
+#include <stdint.h>
+
+#include <xstage/status.h>
+#include <xstage/traffic.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define XST_SCHEDULE_MAP(X)                                                                                            \
+    X(WAVE, "wave", "all Linear-1 tiles of some experts, then all their Linear-2 tiles")                               \
+    X(INTERLEAVED, "interleaved", "rho Linear-1 tiles between consecutive Linear-2 tiles")
+enum xst_schedule {
+#define X(NAME, text, meaning) XST_SCHEDULE_##NAME,
+    XST_SCHEDULE_MAP(X)
+#undef X
+};
+const char *xst_schedule_text(enum xst_schedule schedule);
+int xst_schedule_parse(const char *text, enum xst_schedule *schedule_out);
+
+struct xst_moe_shape {
+    int64_t hidden;  /* H */
+    int64_t inter;   /* I: width after the gated activation */
+    int64_t experts; /* of the model, all ranks together */
+    int64_t topk;
+    int64_t tokens; /* per rank */
+    int64_t ranks;
+    int64_t element_bytes; /* of the stored rows: 2 for bf16 */
+};
+
+struct xst_moe_plan {
+    int64_t tile_rows;  /* b_m */
+    int64_t tile_cols;  /* b_n */
+    int64_t tile_depth; /* depth of one inner step */
+    int64_t producers;  /* CTAs, one per SM */
+    int64_t stages;     /* operand tiles loaded ahead of their use */
+    int64_t staging_slots;
+    enum xst_method method;
+    enum xst_schedule schedule;
+    double act_frac;       /* activation, cast and publish of a Linear-1 tile, as a share of its matrix time */
+    double sm_flop_per_us; /* rate at which one SM computes */
+};
+
+struct xst_moe_counts {
+    int64_t rows;          /* received by one rank: tokens * topk */
+    int64_t local_experts; /* with at least one row */
+    int64_t rows_per_expert;
+    int64_t blocks_per_expert;
+    int64_t blocks;       /* row blocks of one rank */
+    int64_t l1_per_block; /* n1 = ceil(2 * inter / tile_cols) */
+    int64_t l2_per_block; /* n2 = ceil(hidden / tile_cols) */
+    int64_t wave_experts; /* experts of one wave: the fewest with two Linear-1 tiles per CTA */
+    int64_t producers;    /* K: Linear-2 tiles that run at once */
+    double rho;           /* Linear-1 tiles per Linear-2 tile: n1 / n2 */
+    double tile_bytes;    /* of one Linear-2 tile, local rows included */
+    double l1_us;         /* matrix time of one tile */
+    double l2_us;
+    double act_us;
+};
+
+/* XST_ERR_RANGE with the field, its value and its bound. */
+enum xst_status xst_moe_check(const struct xst_moe_shape *shape, const struct xst_moe_plan *plan,
+                              struct xst_diag *diag);
+
+enum xst_status xst_moe_count(const struct xst_moe_shape *shape, const struct xst_moe_plan *plan,
+                              struct xst_moe_counts *counts_out, struct xst_diag *diag);
+
+/* Gap of the schedule: T_L2 for the wave (13), T_L2 + rho * T_L1 interleaved (14). */
+enum xst_status xst_moe_traffic(const struct xst_moe_shape *shape, const struct xst_moe_plan *plan,
+                                struct xst_traffic *traffic_out, struct xst_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
