@@ -122,6 +122,8 @@ struct xst_sample {
 /* The operation a bystander performs on local memory after a burst. */
 #define XST_BYSTANDER_OP_MAP(X)                                                                                        \
     X(LOAD, "load", "4-byte load")                                                                                     \
+    X(LOAD_L2, "loadL2", "4-byte load of a line that is in L2")                                                        \
+    X(LOAD_L1, "loadL1", "4-byte load of a line that is in L1")                                                        \
     X(BULKLOAD4K, "bulkload4K", "4 KiB bulk (TMA) load")                                                               \
     X(BULKLOAD64K, "bulkload64K", "64 KiB bulk (TMA) load")                                                            \
     X(ATOMIC, "atomic", "atomic add")                                                                                  \
@@ -162,17 +164,89 @@ struct xst_bystander_sample {
     int64_t line;
 };
 
+/* One row of the load loop beside senders: every SM loads `load_bytes` from local memory over and over for `span_us`, while the
+ * first `senders` of them write `bytes` each in `slices` equal parts. `sender_*` are loads on SMs that send, `other_*` on those
+ * that do not (0 loads: there was none); `_loads` is the mean number of loads of one SM. */
+#define XST_LOOP_FIELDS(X)                                                                                             \
+    X(TARGET, target, 0, 0, "where the bursts went")                                                                   \
+    X(METHOD, method, 0, 0, "store instruction of the bursts")                                                         \
+    X(INT, senders, 1, 65536, "SMs that send")                                                                         \
+    X(INT, bytes, 0, 1099511627776, "bytes one sender wrote in the whole span; 0: baseline")                           \
+    X(INT, slices, 1, 1000000, "equal parts in which they were sent")                                                  \
+    X(REAL, slice_every_us, 0, 1e9, "time from one slice to the next")                                                 \
+    X(INT, load_bytes, 1, 1048576, "bytes of one bulk (TMA) load")                                                     \
+    X(REAL, span_us, 0, 1e9, "length of the loop")                                                                     \
+    X(REAL, sender_mean_us, 0, 1e9, "time of a load, mean, SMs that send")                                             \
+    X(REAL, sender_max_us, 0, 1e9, "time of a load, worst, SMs that send")                                             \
+    X(REAL, sender_loads, 0, 1e12, "loads of one SM, mean, SMs that send")                                             \
+    X(REAL, other_mean_us, 0, 1e9, "time of a load, mean, SMs that send nothing")                                      \
+    X(REAL, other_max_us, 0, 1e9, "time of a load, worst, SMs that send nothing")                                      \
+    X(REAL, other_loads, 0, 1e12, "loads of one SM, mean, SMs that send nothing")
+
+struct xst_loop_sample {
+    enum xst_target target;
+    enum xst_direction direction;
+    enum xst_method method;
+    int64_t senders;
+    int64_t bytes;
+    int64_t slices;
+    double slice_every_us;
+    int64_t load_bytes;
+    double span_us;
+    double sender_mean_us;
+    double sender_max_us;
+    double sender_loads;
+    double other_mean_us;
+    double other_max_us;
+    double other_loads;
+    int64_t source;
+    int64_t line;
+};
+
+/* One producer of one periodic run: shares differ by hardware group, so the table names the SM. */
+#define XST_PRODUCER_FIELDS(X)                                                                                         \
+    X(TARGET, target, 0, 0, "where the bytes go, and in which direction")                                              \
+    X(METHOD, method, 0, 0, "store instruction")                                                                       \
+    X(INT, producers, 1, 65536, "concurrent issuers (CTAs)")                                                           \
+    X(INT, bytes_per_producer, 1, 1099511627776, "bytes one producer writes in one burst")                             \
+    X(INT, bursts, 1, 1000000000, "bursts per producer in one run")                                                    \
+    X(INT, producer, 0, 65535, "which one")                                                                            \
+    X(INT, sm_id, 0, 65535, "the SM it ran on")                                                                        \
+    X(REAL, issue_mean_us, 0, 1e9, "its issue time, mean over steady bursts")                                          \
+    X(REAL, own_total_us, 0, 1e12, "its first start to its last issue end")                                            \
+    X(REAL, fenced_total_us, 0, 1e12, "its first start to the end of its fence")
+
+struct xst_producer_sample {
+    enum xst_target target;
+    enum xst_direction direction;
+    enum xst_method method;
+    int64_t producers;
+    int64_t bytes_per_producer;
+    int64_t bursts;
+    int64_t producer;
+    int64_t sm_id;
+    double issue_mean_us;
+    double own_total_us;
+    double fenced_total_us;
+    int64_t source;
+    int64_t line;
+};
+
 /* Every row read so far, with the files they came from. Zero-initialise; free with xst_samples_free. */
 struct xst_samples {
     struct xst_sample *rows;
     size_t row_count;
     struct xst_bystander_sample *bystanders;
     size_t bystander_count;
+    struct xst_loop_sample *loops;
+    size_t loop_count;
+    struct xst_producer_sample *producers;
+    size_t producer_count;
     char **sources; /* file names, in the order they were read */
     size_t source_count;
 };
 
-/* Reads a CSV file of burst rows or bystander rows (told apart by the header) and appends its rows.
+/* Reads a CSV file of burst, bystander, loop or per-producer rows (told apart by the header) and appends its rows.
  * Columns may stand in any order; a missing, duplicate or unknown column, a number that is NaN, infinite, out of range or
  * followed by anything is an error that names file, line, column and value. Accepts CRLF and a UTF-8 byte-order mark.
  * On error `samples` is left as it was. path "-" reads standard input. */
@@ -184,9 +258,22 @@ enum xst_status xst_samples_parse(const char *name, const char *text, size_t tex
 
 /* Appends one row (copied). */
 enum xst_status xst_samples_append(struct xst_samples *samples, const struct xst_sample *row, struct xst_diag *diag);
+enum xst_status xst_samples_append_bystander(struct xst_samples *samples, const struct xst_bystander_sample *row,
+                                             struct xst_diag *diag);
+enum xst_status xst_samples_append_loop(struct xst_samples *samples, const struct xst_loop_sample *row,
+                                        struct xst_diag *diag);
+enum xst_status xst_samples_append_producer(struct xst_samples *samples, const struct xst_producer_sample *row,
+                                            struct xst_diag *diag);
 
-/* Writes the burst rows (not the bystander rows) as CSV: whole or not at all; an existing file is refused unless `force`. */
+/* Writes the burst rows as CSV: whole or not at all; an existing file is refused unless `force`. The other kinds of row have a
+ * file, and a writer, of their own. */
 enum xst_status xst_samples_write(const char *path, const struct xst_samples *samples, int force, struct xst_diag *diag);
+enum xst_status xst_samples_write_bystanders(const char *path, const struct xst_samples *samples, int force,
+                                             struct xst_diag *diag);
+enum xst_status xst_samples_write_loops(const char *path, const struct xst_samples *samples, int force,
+                                        struct xst_diag *diag);
+enum xst_status xst_samples_write_producers(const char *path, const struct xst_samples *samples, int force,
+                                            struct xst_diag *diag);
 
 /* Releases everything and zeroes the struct. NULL is fine. */
 void xst_samples_free(struct xst_samples *samples);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Burst and bystander rows: CSV in, CSV out, and the lists that hold them.
+ * Rows of every kind: CSV in, CSV out, and the lists that hold them.
  */
 #include <xstage/sample.h>
 
@@ -46,6 +46,10 @@ DEFINE_TARGET(sample)
 DEFINE_WORD(bystander_sample, method, xst_method_parse, xst_method_text)
 DEFINE_WORD(bystander_sample, op, xst_bystander_op_parse, xst_bystander_op_text)
 DEFINE_TARGET(bystander_sample)
+DEFINE_WORD(loop_sample, method, xst_method_parse, xst_method_text)
+DEFINE_TARGET(loop_sample)
+DEFINE_WORD(producer_sample, method, xst_method_parse, xst_method_text)
+DEFINE_TARGET(producer_sample)
 
 static const char mode_words[] = XST_MODE_MAP(LIST_TEXT);
 static const char target_words[] = XST_TARGET_MAP(LIST_TEXT) " (each also with -bidir)";
@@ -71,8 +75,17 @@ static const struct xsti_column sample_columns[] = {XST_SAMPLE_FIELDS(X)};
 static const struct xsti_column bystander_columns[] = {XST_BYSTANDER_FIELDS(X)};
 #undef X
 
+#define X(kind, name, low, high, meaning) COLUMN_##kind(loop_sample, name, low, high)
+static const struct xsti_column loop_columns[] = {XST_LOOP_FIELDS(X)};
+#undef X
+#define X(kind, name, low, high, meaning) COLUMN_##kind(producer_sample, name, low, high)
+static const struct xsti_column producer_columns[] = {XST_PRODUCER_FIELDS(X)};
+#undef X
+
 static const struct xsti_table sample_table = {"burst samples", sample_columns, COUNT(sample_columns)};
 static const struct xsti_table bystander_table = {"bystander samples", bystander_columns, COUNT(bystander_columns)};
+static const struct xsti_table loop_table = {"load loop samples", loop_columns, COUNT(loop_columns)};
+static const struct xsti_table producer_table = {"per-producer samples", producer_columns, COUNT(producer_columns)};
 
 int xsti_target_word_parse(const char *word, enum xst_target *target_out, enum xst_direction *direction_out)
 {
@@ -117,13 +130,16 @@ enum xst_status xst_samples_append(struct xst_samples *samples, const struct xst
     return XST_OK;
 }
 
-static enum xst_status append_bystander(struct xst_samples *samples, const struct xst_bystander_sample *row,
-                                        struct xst_diag *diag)
-{
-    XSTI_TRY(reserve((void **)&samples->bystanders, samples->bystander_count, sizeof *row, diag));
-    samples->bystanders[samples->bystander_count++] = *row;
-    return XST_OK;
-}
+#define DEFINE_APPEND(function, record, list, count)                                                                    \
+    enum xst_status function(struct xst_samples *samples, const struct record *row, struct xst_diag *diag)             \
+    {                                                                                                                  \
+        XSTI_TRY(reserve((void **)&samples->list, samples->count, sizeof *row, diag));                                 \
+        samples->list[samples->count++] = *row;                                                                        \
+        return XST_OK;                                                                                                 \
+    }
+DEFINE_APPEND(xst_samples_append_bystander, xst_bystander_sample, bystanders, bystander_count)
+DEFINE_APPEND(xst_samples_append_loop, xst_loop_sample, loops, loop_count)
+DEFINE_APPEND(xst_samples_append_producer, xst_producer_sample, producers, producer_count)
 
 static enum xst_status append_source(struct xst_samples *samples, const char *name, struct xst_diag *diag)
 {
@@ -160,18 +176,31 @@ static enum xst_status read_rows(struct xsti_csv *csv, const struct xsti_table *
             XSTI_TRY(xsti_record_read(table, header, csv, &row, diag));
             XSTI_TRY(check_pattern(csv, &row, diag));
             XSTI_TRY(xst_samples_append(samples, &row, diag));
-        } else {
+        } else if (table == &bystander_table) {
             struct xst_bystander_sample row = {.source = (int64_t)samples->source_count - 1, .line = csv->line};
             XSTI_TRY(xsti_record_read(table, header, csv, &row, diag));
-            XSTI_TRY(append_bystander(samples, &row, diag));
+            XSTI_TRY(xst_samples_append_bystander(samples, &row, diag));
+        } else if (table == &loop_table) {
+            struct xst_loop_sample row = {.source = (int64_t)samples->source_count - 1, .line = csv->line};
+            XSTI_TRY(xsti_record_read(table, header, csv, &row, diag));
+            XSTI_TRY(xst_samples_append_loop(samples, &row, diag));
+        } else {
+            struct xst_producer_sample row = {.source = (int64_t)samples->source_count - 1, .line = csv->line};
+            XSTI_TRY(xsti_record_read(table, header, csv, &row, diag));
+            XSTI_TRY(xst_samples_append_producer(samples, &row, diag));
         }
     }
+}
+
+static size_t rows_of(const struct xst_samples *samples)
+{
+    return samples->row_count + samples->bystander_count + samples->loop_count + samples->producer_count;
 }
 
 static enum xst_status parse_into(const char *name, const char *text, size_t text_bytes, struct xst_samples *samples,
                                   struct xst_diag *diag)
 {
-    static const struct xsti_table *const tables[] = {&sample_table, &bystander_table};
+    static const struct xsti_table *const tables[] = {&sample_table, &bystander_table, &loop_table, &producer_table};
     struct xsti_csv csv;
     struct xsti_header header;
     int more = 0;
@@ -182,9 +211,9 @@ static enum xst_status parse_into(const char *name, const char *text, size_t tex
     const struct xsti_table *const table = xsti_table_of_header(tables, COUNT(tables), &csv);
     XSTI_TRY(xsti_header_read(table, &csv, &header, diag));
     XSTI_TRY(append_source(samples, name, diag));
-    const size_t before = samples->row_count + samples->bystander_count;
+    const size_t before = rows_of(samples);
     XSTI_TRY(read_rows(&csv, table, &header, samples, diag));
-    if (samples->row_count + samples->bystander_count == before)
+    if (rows_of(samples) == before)
         return xsti_fail_at(diag, XST_ERR_NO_DATA, csv.line, "%s: a header and no row below it", name);
     return XST_OK;
 }
@@ -201,6 +230,8 @@ enum xst_status xst_samples_parse(const char *name, const char *text, size_t tex
         free(samples->sources[--samples->source_count]);
     samples->row_count = before.row_count;
     samples->bystander_count = before.bystander_count;
+    samples->loop_count = before.loop_count;
+    samples->producer_count = before.producer_count;
     return status;
 }
 
@@ -215,16 +246,20 @@ enum xst_status xst_samples_read(const char *path, struct xst_samples *samples, 
     return status;
 }
 
-enum xst_status xst_samples_write(const char *path, const struct xst_samples *samples, int force, struct xst_diag *diag)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    XSTI_TRY(xsti_table_print(&sample_table, samples->rows, samples->row_count, sizeof *samples->rows, &text, &bytes,
-                              diag));
-    const enum xst_status status = xsti_file_write(path, text, bytes, force, diag);
-    free(text);
-    return status;
-}
+#define DEFINE_WRITE(function, table, list, count)                                                                      \
+    enum xst_status function(const char *path, const struct xst_samples *samples, int force, struct xst_diag *diag)    \
+    {                                                                                                                  \
+        char *text = NULL;                                                                                             \
+        size_t bytes = 0;                                                                                              \
+        XSTI_TRY(xsti_table_print(&table, samples->list, samples->count, sizeof *samples->list, &text, &bytes, diag)); \
+        const enum xst_status status = xsti_file_write(path, text, bytes, force, diag);                                \
+        free(text);                                                                                                    \
+        return status;                                                                                                 \
+    }
+DEFINE_WRITE(xst_samples_write, sample_table, rows, row_count)
+DEFINE_WRITE(xst_samples_write_bystanders, bystander_table, bystanders, bystander_count)
+DEFINE_WRITE(xst_samples_write_loops, loop_table, loops, loop_count)
+DEFINE_WRITE(xst_samples_write_producers, producer_table, producers, producer_count)
 
 void xst_samples_free(struct xst_samples *samples)
 {
@@ -235,5 +270,7 @@ void xst_samples_free(struct xst_samples *samples)
     free(samples->sources);
     free(samples->rows);
     free(samples->bystanders);
+    free(samples->loops);
+    free(samples->producers);
     memset(samples, 0, sizeof *samples);
 }
