@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mma.cuh - wgmma: a warpgroup's 64 x N tile of bf16 products with fp32 sums, 16 deep an instruction.
+ *
+ * Sums: lane l of warp w holds rows 16 w + l / 4 and + 8; values 4 j, 4 j + 1 are columns 8 j + 2 (l mod 4) and + 1 of the first
+ * row, 4 j + 2, 4 j + 3 the same columns of the second. As A operand in registers the packed pairs of values 8 k .. 8 k + 7 are
+ * the four registers of step k, in this order: a tile of sums becomes an operand without any exchange.
+ *
+ * Issue order: mma_begin, any number of products, mma_commit, mma_wait<n>, hold(sums). Between the first and the last of these
+ * nobody may touch the sums or the A registers; hold() keeps the compiler to that.
+ */
+#ifndef XST_DEVICE_MMA_CUH
+#define XST_DEVICE_MMA_CUH
+
+#include <stdint.h>
+
+namespace xst {
+
+__device__ __forceinline__ void mma_begin()
+{
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void mma_commit()
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+/* Until at most `Pending` of the committed groups are unfinished. */
+template <int Pending> __device__ __forceinline__ void mma_wait()
+{
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
+}
+
+/* No instruction: pins the values here, so that no read or write of them moves past the neighbouring asm. */
+template <int N> __device__ __forceinline__ void hold(float (&values)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        asm volatile("" : "+f"(values[i])::"memory");
+}
+
+template <int N> __device__ __forceinline__ void hold(uint32_t (&values)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        asm volatile("" : "+r"(values[i])::"memory");
+}
+
+/* mma_ss: sums (+)= A B with both operands in shared memory (descriptors of tile.cuh), A and B K-major.
+ * mma_rs: sums += A B with A in four registers, B in shared memory and MN-major. */
+template <int N> struct Mma;
+
+#define XST_OUT8(d, i)                                                                                                 \
+    "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]),        \
+        "+f"(d[i + 7])
+#define XST_OUT32(d, i) XST_OUT8(d, i), XST_OUT8(d, i + 8), XST_OUT8(d, i + 16), XST_OUT8(d, i + 24)
+
+/* clang-format off */
+#define XST_SUMS_0_32 \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define XST_SUMS_32_64 \
+    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define XST_SUMS_64_80 \
+    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
+#define XST_SUMS_80_88 \
+    "%80, %81, %82, %83, %84, %85, %86, %87"
+#define XST_SUMS_64_96 \
+    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+/* clang-format on */
+
+/* N, register list, outputs, then the numbers of the operands behind the outputs. */
+#define XST_MMA(N, LIST, OUTS, I0, I1, I2, I4)                                                                         \
+    template <> struct Mma<N> {                                                                                        \
+        template <bool Add> static __device__ __forceinline__ void ss(float (&d)[N / 2], uint64_t a, uint64_t b)       \
+        {                                                                                                              \
+            asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %" #I2 ", 0;\n"                                           \
+                         "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" LIST "}, %" #I0 ", %" #I1        \
+                         ", p, 1, 1, 0, 0;\n}"                                                                         \
+                         : OUTS                                                                                        \
+                         : "l"(a), "l"(b), "n"(Add ? 1 : 0));                                                          \
+        }                                                                                                              \
+        static __device__ __forceinline__ void rs(float (&d)[N / 2], const uint32_t *a, uint64_t b)                    \
+        {                                                                                                              \
+            asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" LIST "}, {%" #I0 ", %" #I1 ", %" #I2 \
+                         ", %" XST_NEXT_##I2 "}, %" #I4 ", 1, 1, 1, 1;"                                                \
+                         : OUTS                                                                                        \
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                        \
+        }                                                                                                              \
+    };
