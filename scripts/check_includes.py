@@ -27,7 +27,7 @@ PRIVATE = {
 }
 
 # Public headers by rank: the nouns are for everybody above base, each verb for those named.
-NOUNS = ["status", "text_file", "sample", "profile", "traffic", "timing", "plan", "trace"]
+NOUNS = ["status", "text_file", "sample", "profile", "traffic", "timing", "plan", "trace", "shapes"]
 ANY = ["*"]
 PUBLIC = {
     "base": ["status"],
