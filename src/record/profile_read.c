@@ -14,28 +14,11 @@
 #include "record/facts.h"
 #include "record/profile_check.h"
 #include "record/profile_fields.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define KEY(field, ...) #field,
+#include "record/profile_keys.h"
 
 enum { MOST_POINTS = 100000, WHERE_BYTES = 256 };
 static const double most_us = 1e12, most_bytes = 1e18;
 static const int64_t most_count = INT64_C(1) << 40;
-
-static const char *const root_keys[] = {"schema", "id", "name", "machine", "paths"};
-static const char *const machine_keys[] = {XSTI_FACT_TEXTS(KEY) XSTI_FACT_NUMBERS(KEY)};
-static const char *const path_keys[] = {
-    "target",        "direction",        "method",             "threads", "piece_bytes", "pitch_bytes",   "drain_bytes_per_us",
-    "issue_floor",   "capacity",         "release_floor",      "valid",   "rows_used",   "rows_excluded", "residuals",
-    "intervals",     "release_capacity", "drain_by_producers", XSTI_PATH_SCALARS(KEY)};
-
-static void warn_unknown(const char *name, const json_t *object, const char *where, const char *const *keys, size_t count,
-                         struct xst_diag *warning)
-{
-    const char *const key = xsti_json_unknown_key(object, keys, count);
-    if (key && warning && !warning->text[0])
-        xsti_fail(warning, XST_OK, "%s: key \"%s%.80s\" is not known to this version and is ignored", name, where, key);
-}
 
 static void read_word(struct xsti_json *reader, const json_t *object, const char *where, const char *key, char word[16])
 {
@@ -202,6 +185,9 @@ static void read_range(struct xsti_json *reader, const json_t *object, const cha
     }
     *low = json_integer_value(first);
     *high = json_integer_value(second);
+    if (*low < 1 || *high > most_count)
+        reader->status = xsti_fail(reader->diag, XST_ERR_RANGE, "%s: key \"%s%s\" is [%lld, %lld], outside 1..%lld",
+                                   reader->name, where, key, (long long)*low, (long long)*high, (long long)most_count);
 }
 
 static void read_residuals(struct xsti_json *reader, const json_t *object, const char *where, struct xst_path *path)
@@ -248,8 +234,7 @@ static void read_path(struct xsti_json *reader, const json_t *object, const char
     read_range(reader, valid, at, "bytes_per_producer", &path->valid.bytes_low, &path->valid.bytes_high);
 }
 
-static void read_paths(struct xsti_json *reader, const json_t *root, struct xst_profile *profile,
-                       struct xst_diag *warning)
+static void read_paths(struct xsti_json *reader, const json_t *root, struct xst_profile *profile)
 {
     const json_t *const paths = read_array(reader, root, "", "paths", sizeof *profile->paths, (void **)&profile->paths);
     char at[WHERE_BYTES];
@@ -257,7 +242,6 @@ static void read_paths(struct xsti_json *reader, const json_t *root, struct xst_
         const json_t *const object = element(reader, paths, i, "", "paths", at);
         if (!object)
             return;
-        warn_unknown(reader->name, object, at, path_keys, COUNT(path_keys), warning);
         read_path(reader, object, at, &profile->paths[profile->path_count++]);
     }
 }
@@ -268,17 +252,18 @@ static enum xst_status read_root(const char *name, const json_t *root, struct xs
     struct xsti_json reader = {name, XST_OK, diag};
     char id[XST_ID_BYTES] = "";
     XSTI_TRY(xsti_json_schema(name, root, XSTI_PROFILE_SCHEMA, XSTI_PROFILE_MAJOR, diag));
-    warn_unknown(name, root, "", root_keys, COUNT(root_keys), warning);
     xsti_json_text(&reader, root, "", "id", 1, id, sizeof id);
     xsti_json_text(&reader, root, "", "name", 1, profile->name, sizeof profile->name);
     const json_t *const machine = xsti_json_object(&reader, root, "", "machine");
-    if (machine) {
-        warn_unknown(name, machine, "machine.", machine_keys, COUNT(machine_keys), warning);
+    if (machine)
         xsti_facts_from_json(&reader, machine, "machine.", &profile->machine);
-    }
-    read_paths(&reader, root, profile, warning);
+    read_paths(&reader, root, profile);
     XSTI_TRY(reader.status);
-    const int as_written = !warning || !warning->text[0];
+    XSTI_TRY(xsti_profile_check(name, profile, diag));
+    xsti_profile_warn_unknown(name, root, warning);
+    char schema[32];
+    snprintf(schema, sizeof schema, "%s/%d", XSTI_PROFILE_SCHEMA, XSTI_PROFILE_MAJOR);
+    const int as_written = !warning->text[0] && strcmp(json_string_value(json_object_get(root, "schema")), schema) == 0;
     XSTI_TRY(xst_profile_seal(profile, diag));
     /* With keys of a newer minor version in it, the content hashed by the writer is not the content read here. */
     if (as_written && strcmp(profile->id, id) != 0)

@@ -213,8 +213,20 @@ enum xst_status xsti_profile_id(const struct xst_profile *profile, char id_out[X
     return XST_OK;
 }
 
+/* Text that is not UTF-8 cannot be written as JSON. */
+static enum xst_status check_text(const char *key, const char *text, struct xst_diag *diag)
+{
+    json_t *const string = json_string(text);
+    json_decref(string);
+    return string ? XST_OK : xsti_fail(diag, XST_ERR_RANGE, "profile: %s is not UTF-8 text", key);
+}
+
 enum xst_status xst_profile_seal(struct xst_profile *profile, struct xst_diag *diag)
 {
+    XSTI_TRY(check_text("name", profile->name, diag));
+#define X(field) XSTI_TRY(check_text("machine." #field, profile->machine.field, diag));
+    XSTI_FACT_TEXTS(X)
+#undef X
 #define X(field, low, high) round_measure(&profile->machine.field);
     XSTI_FACT_NUMBERS(X)
 #undef X
