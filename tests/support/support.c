@@ -135,6 +135,44 @@ struct xst_samples xt_host_samples(void)
     return samples;
 }
 
+static void *copy_of(const void *from, size_t bytes)
+{
+    void *const copy = malloc(bytes);
+    assert_non_null(copy);
+    return memcpy(copy, from, bytes);
+}
+
+struct xst_profile xt_small_profile(void)
+{
+    static const struct xst_floor_point floor[] = {
+        {1, 1024, 0.08, XST_FLOOR_SOURCE_ISOLATED},   {1, 16384, 0.20, XST_FLOOR_SOURCE_ISOLATED},
+        {1, 65536, 1.15, XST_FLOOR_SOURCE_ISOLATED},  {132, 16384, 0.21, XST_FLOOR_SOURCE_PLATEAU},
+        {132, 32768, 0.50, XST_FLOOR_SOURCE_PLATEAU}, {132, 65536, 1.15, XST_FLOOR_SOURCE_GIVEN},
+    };
+    static const struct xst_capacity_point capacity[] = {
+        {64, 1.34 * 1048576, 1.3 * 1048576, 1.4 * 1048576, 5},
+        {132, 2.4 * 1048576, 2.3 * 1048576, 2.5 * 1048576, 6},
+    };
+    static const struct xst_drain_point drain[] = {{132, 372000, 9}};
+    struct xst_profile profile = {.name = "small", .path_count = 1};
+    struct xst_path path = {.target = XST_TARGET_PEER,
+                            .threads = 256,
+                            .drain_bytes_per_us = {372000, 371000, 373000, 9, 1},
+                            .loop_us = {0.2, 0.19, 0.21, 30, 1},
+                            .fence_us = {1.95, 1.95, 1.95, 0, 1},
+                            .valid = {1, 132, 1024, 65536},
+                            .residual_drain = {0.001, 0, 0.02, 9, 1},
+                            .rows_used = 40,
+                            .rows_excluded = 2};
+    path.issue_floor = (struct xst_floor_table){copy_of(floor, sizeof floor), sizeof floor / sizeof *floor};
+    path.capacity = (struct xst_capacity_table){copy_of(capacity, sizeof capacity), sizeof capacity / sizeof *capacity};
+    path.drain_by_producers = (struct xst_drain_table){copy_of(drain, sizeof drain), 1};
+    profile.paths = copy_of(&path, sizeof path);
+    struct xst_diag diag = {XST_OK, 0, ""};
+    xt_ok(xst_profile_seal(&profile, &diag), &diag);
+    return profile;
+}
+
 const struct xst_path *xt_path_of(const struct xst_profile *profile, enum xst_target target, enum xst_method method)
 {
     const struct xst_path_key key = {target, XST_DIRECTION_ONE, method, 256, 0, 0};
