@@ -19,9 +19,10 @@ if(XST_WERROR)
 endif()
 
 # A fit must give the same bytes whatever compiler built it: no contraction to fma, no reassociation.
-# File names inside the binaries are relative to the source tree, so that a build elsewhere gives the same bytes.
+# File names inside the binaries are relative to the top of the tree: a build elsewhere gives the same bytes, and a debugger
+# started there finds the sources.
 target_compile_options(xst_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-ffp-contract=off> -fvisibility=default
-    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=build)
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${CMAKE_BINARY_DIR}=.)
 
 set(XST_LINK_OPTIONS "")
 if(NOT XST_SANITIZE AND NOT XST_FUZZ)
