@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * compare.h - two profiles of a machine: what moved, by how much, and whether that is more than noise.
+ *
+ * Paths are matched by their key, table points by producers and bytes. A parameter moved when its change exceeds the noise: a
+ * fraction given per kind of parameter, plus the parts of both intervals that lie between the two values. A lower drain rate,
+ * a lower capacity and a longer floor, fence or loop are worse.
+ */
+#ifndef XSTAGE_COMPARE_H
+#define XSTAGE_COMPARE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <xstage/profile.h>
+#include <xstage/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define XST_CHANGE_MAP(X)                                                                                              \
+    X(SAME, "same", "within the noise")                                                                                \
+    X(BETTER, "better", "moved beyond the noise, for the better")                                                      \
+    X(WORSE, "worse", "moved beyond the noise, for the worse")                                                         \
+    X(REMOVED, "removed", "known in the first profile only")                                                           \
+    X(ADDED, "added", "known in the second profile only")
+enum xst_change {
+#define X(NAME, text, meaning) XST_CHANGE_##NAME,
+    XST_CHANGE_MAP(X)
+#undef X
+};
+const char *xst_change_text(enum xst_change change);
+
+/* X(name, noise, worse): what is compared. noise: which member of xst_compare_options applies; worse: the direction (+1 higher,
+ * -1 lower) that is a regression. */
+#define XST_COMPARED_MAP(X)                                                                                            \
+    X(drain_bytes_per_us, drain, -1)                                                                                   \
+    X(loop_us, floor, +1)                                                                                              \
+    X(fence_us, floor, +1)                                                                                             \
+    X(free_capacity_bytes, capacity, -1)                                                                               \
+    X(issue_floor, floor, +1)                                                                                          \
+    X(capacity, capacity, -1)                                                                                          \
+    X(release_floor, floor, +1)                                                                                        \
+    X(release_capacity, capacity, -1)
+
+/* Noise as a fraction of the first profile's value. */
+struct xst_compare_options {
+    double noise_drain_frac;
+    double noise_floor_frac;
+    double noise_capacity_frac;
+};
+#define XST_COMPARE_DEFAULTS                                                                                           \
+    {                                                                                                                  \
+        0.01, 0.03, 0.05                                                                                               \
+    }
+
+/* One parameter of one path, in the unit of the profile. */
+struct xst_comparison_row {
+    struct xst_path_key path;
+    const char *parameter;      /* a name of XST_COMPARED_MAP */
+    int64_t producers;          /* of a table point; 0: not one */
+    int64_t bytes_per_producer; /* of a floor point; 0: not one */
+    int32_t before_known;
+    int32_t after_known;
+    double before;
+    double after;
+    double change_frac; /* after/before - 1; meaningless unless both are known */
+    double noise_frac;
+    enum xst_change change;
+};
+
+struct xst_comparison {
+    struct xst_comparison_row *rows;
+    size_t row_count;
+    int64_t worse;
+    int64_t better;
+    int64_t same;
+    int64_t removed;
+    int64_t added;
+    int32_t same_machine; /* machine and device text agree */
+};
+
+/* Compares `before` with `after`; both checked profiles. options NULL: the defaults. Free with xst_comparison_free. */
+enum xst_status xst_profile_compare(const struct xst_profile *before, const struct xst_profile *after,
+                                    const struct xst_compare_options *options, struct xst_comparison *comparison_out,
+                                    struct xst_diag *diag);
+void xst_comparison_free(struct xst_comparison *comparison);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
