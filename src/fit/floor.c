@@ -60,17 +60,47 @@ static int64_t next_bytes(const struct xsti_fit_context *context, enum xst_floor
     return next;
 }
 
-/* 1 when the step from one point to the next is the drain's slope and not the producers': the burst has begun to stall. It can
- * only do so where the producers offer well above the drain. */
-static int begins_to_stall(const struct xsti_fit_context *context, int64_t producers, const struct xst_floor_point *last,
-                           int64_t bytes, double us)
+/* Slope of the floor between two points, us per byte. */
+static double slope_of(const struct xst_floor_point *from, int64_t bytes, double us)
+{
+    return (us - from->us) / (double)(bytes - from->bytes_per_producer);
+}
+
+static double steepest(const struct xst_floor_table *table)
+{
+    double most = 0;
+    for (size_t i = 1; i < table->count; i++)
+        most = fmax(most, slope_of(&table->points[i - 1], table->points[i].bytes_per_producer, table->points[i].us));
+    return most;
+}
+
+/* 1 when the next point no longer shows the producers' own rate: the burst has begun to stall. It can only do so where the
+ * producers offer well above the drain. A full stall has the drain's slope K/R; with unequal shares some producers stall before
+ * the others, so a slope well on its way there that doubles whatever came before counts too. */
+static int begins_to_stall(const struct xsti_fit_context *context, const struct xst_floor_table *table, int64_t bytes,
+                           double us)
 {
     const struct xst_measure *const drain = &context->path->drain_bytes_per_us;
-    if (!drain->known || producers == 1 || last->us <= 0)
+    const struct xst_floor_point *const last = &table->points[table->count - 1];
+    if (!drain->known || last->producers == 1 || last->us <= 0)
         return 0;
-    const double offered = (double)producers * (double)last->bytes_per_producer / last->us;
-    const double slope = (us - last->us) / (double)(bytes - last->bytes_per_producer);
-    return offered > 2 * drain->value && slope > 0.85 * (double)producers / drain->value;
+    const double producers = (double)last->producers;
+    const double offered = producers * (double)last->bytes_per_producer / last->us;
+    const double slope = slope_of(last, bytes, us), stalled_slope = producers / drain->value;
+    return offered > 2 * drain->value &&
+           (slope > 0.85 * stalled_slope || (slope > 0.4 * stalled_slope && slope > 1.9 * steepest(table)));
+}
+
+/* The point before a stall may show its beginning already: it goes when its own step is half again as steep as all before. */
+static void drop_onset(struct xst_floor_table *table)
+{
+    if (table->count < 3)
+        return;
+    const struct xst_floor_point *const last = &table->points[table->count - 1];
+    const double slope = slope_of(last - 1, last->bytes_per_producer, last->us);
+    const struct xst_floor_table before = {table->points, table->count - 1};
+    if (slope > 1.5 * steepest(&before))
+        table->count--;
 }
 
 enum xst_status xsti_fit_floor_base(struct xsti_fit_context *context, enum xsti_time time)
@@ -95,18 +125,18 @@ enum xst_status xsti_fit_floor_base(struct xsti_fit_context *context, enum xsti_
                 context->room[count++] = time_of(row, time);
         }
         double us = xsti_median(context->room, count);
-        if (table->count > 0) {
-            const struct xst_floor_point *const last = &table->points[table->count - 1];
-            if (begins_to_stall(context, producers, last, bytes, us))
-                break;
-            us = fmax(us, last->us);
+        if (table->count > 0 && begins_to_stall(context, table, bytes, us)) {
+            drop_onset(table);
+            break;
         }
+        us = table->count > 0 ? fmax(us, table->points[table->count - 1].us) : us;
         table->points[table->count++] = (struct xst_floor_point){producers, bytes, us, source};
-        for (size_t i = 0; i < context->row_count; i++) {
-            const struct xst_sample *const row = xsti_row(context, i);
-            if (is_base_row(row, source) && row->producers == producers && row->bytes_per_producer == bytes)
-                xsti_use(context, i, bit_of(time));
-        }
+    }
+    for (size_t i = 0; i < context->row_count; i++) {
+        const struct xst_sample *const row = xsti_row(context, i);
+        if (is_base_row(row, source) && row->producers == producers &&
+            row->bytes_per_producer <= table->points[table->count - 1].bytes_per_producer)
+            xsti_use(context, i, bit_of(time));
     }
     return XST_OK;
 }
