@@ -78,7 +78,7 @@ GETTER(before, r->before_known ? cli_real_cell(r->before) : cli_null())
 GETTER(after, r->after_known ? cli_real_cell(r->after) : cli_null())
 GETTER(change, r->before_known && r->after_known ? cli_real_cell(r->change_frac) : cli_null())
 GETTER(noise, r->before_known && r->after_known ? cli_real_cell(r->noise_frac) : cli_null())
-GETTER(verdict, cli_text_cell(xst_change_text(r->change)))
+GETTER(verdict, cli_text_cell(xst_moved_text(r->moved)))
 #undef GETTER
 
 static struct cli_cell get_path(const void *row)
@@ -166,7 +166,7 @@ static enum xst_status print(struct cli *cli, const struct job *job)
         return cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < comparison->row_count; i++) {
         const struct xst_comparison_row *const row = &comparison->rows[i];
-        const int moved = row->change == XST_CHANGE_WORSE || row->change == XST_CHANGE_BETTER;
+        const int moved = row->moved == XST_MOVED_WORSE || row->moved == XST_MOVED_BETTER;
         if (cli->verbose || moved || strcmp(row->parameter, "drain_bytes_per_us") == 0)
             shown[count++] = job->rows[i];
     }

@@ -19,18 +19,18 @@
 extern "C" {
 #endif
 
-#define XST_CHANGE_MAP(X)                                                                                              \
+#define XST_MOVED_MAP(X)                                                                                              \
     X(SAME, "same", "within the noise")                                                                                \
     X(BETTER, "better", "moved beyond the noise, for the better")                                                      \
     X(WORSE, "worse", "moved beyond the noise, for the worse")                                                         \
     X(REMOVED, "removed", "known in the first profile only")                                                           \
     X(ADDED, "added", "known in the second profile only")
-enum xst_change {
-#define X(NAME, text, meaning) XST_CHANGE_##NAME,
-    XST_CHANGE_MAP(X)
+enum xst_moved {
+#define X(NAME, text, meaning) XST_MOVED_##NAME,
+    XST_MOVED_MAP(X)
 #undef X
 };
-const char *xst_change_text(enum xst_change change);
+const char *xst_moved_text(enum xst_moved moved);
 
 /* X(name, noise, worse): what is compared. noise: which member of xst_compare_options applies; worse: the direction (+1 higher,
  * -1 lower) that is a regression. */
@@ -67,7 +67,7 @@ struct xst_comparison_row {
     double after;
     double change_frac; /* after/before - 1; meaningless unless both are known */
     double noise_frac;
-    enum xst_change change;
+    enum xst_moved moved;
 };
 
 struct xst_comparison {

@@ -27,14 +27,14 @@ struct job {
     struct xst_diag *diag;
 };
 
-const char *xst_change_text(enum xst_change change)
+const char *xst_moved_text(enum xst_moved moved)
 {
     static const char *const texts[] = {
 #define X(NAME, text, meaning) text,
-        XST_CHANGE_MAP(X)
+        XST_MOVED_MAP(X)
 #undef X
     };
-    return (size_t)change < sizeof texts / sizeof *texts ? texts[change] : "?";
+    return (size_t)moved < sizeof texts / sizeof *texts ? texts[moved] : "?";
 }
 
 /* The noise and the direction of a parameter, by its name in the list. */
@@ -59,21 +59,21 @@ static double gap_covered(const struct side *before, const struct side *after)
     return covered > 0 ? covered : 0;
 }
 
-static enum xst_change judge(struct xst_comparison_row *row, const struct side *before, const struct side *after,
+static enum xst_moved judge(struct xst_comparison_row *row, const struct side *before, const struct side *after,
                              double noise_frac, int worse)
 {
     if (!after->known)
-        return XST_CHANGE_REMOVED;
+        return XST_MOVED_REMOVED;
     if (!before->known)
-        return XST_CHANGE_ADDED;
+        return XST_MOVED_ADDED;
     const double change = after->value - before->value, size = fabs(before->value);
     const double noise = noise_frac * size + gap_covered(before, after);
     row->change_frac = size > 0 ? change / size : 0;
     row->noise_frac = size > 0 ? noise / size : noise_frac;
     /* A change of exactly the noise is within it, whatever rounding says. */
     if (fabs(change) <= noise * (1 + 1e-12))
-        return XST_CHANGE_SAME;
-    return (change > 0) == (worse > 0) ? XST_CHANGE_WORSE : XST_CHANGE_BETTER;
+        return XST_MOVED_SAME;
+    return (change > 0) == (worse > 0) ? XST_MOVED_WORSE : XST_MOVED_BETTER;
 }
 
 static enum xst_status add(struct job *job, const struct xst_path *path, const char *parameter, int64_t producers,
@@ -102,13 +102,13 @@ static enum xst_status add(struct job *job, const struct xst_path *path, const c
                                        .after = after->value};
     int worse;
     const double noise_frac = noise_of(job->options, parameter, &worse);
-    row->change = judge(row, before, after, noise_frac, worse);
-    int64_t *const counts[] = {[XST_CHANGE_SAME] = &out->same,
-                               [XST_CHANGE_BETTER] = &out->better,
-                               [XST_CHANGE_WORSE] = &out->worse,
-                               [XST_CHANGE_REMOVED] = &out->removed,
-                               [XST_CHANGE_ADDED] = &out->added};
-    ++*counts[row->change];
+    row->moved = judge(row, before, after, noise_frac, worse);
+    int64_t *const counts[] = {[XST_MOVED_SAME] = &out->same,
+                               [XST_MOVED_BETTER] = &out->better,
+                               [XST_MOVED_WORSE] = &out->worse,
+                               [XST_MOVED_REMOVED] = &out->removed,
+                               [XST_MOVED_ADDED] = &out->added};
+    ++*counts[row->moved];
     return XST_OK;
 }
 
