@@ -32,28 +32,34 @@ static void print_measure(const char *label, const struct xst_measure *measure, 
     printf("  %s\n", meaning);
 }
 
-/* The largest recorded producer count says most; -v shows all of them. */
+static int is_power_of_two(int64_t value)
+{
+    return value > 0 && (value & (value - 1)) == 0;
+}
+
+/* At most this many points on a line. Without -v: the largest producer count of the table, at powers of two. */
 static void print_floor(const struct cli *cli, const char *label, const struct xst_floor_table *table)
 {
-    int64_t most = 0;
-    size_t shown = 0;
+    int64_t most = 0, producers = 0;
+    int on_line = 0;
     for (size_t i = 0; i < table->count; i++)
         most = table->points[i].producers > most ? table->points[i].producers : most;
     for (size_t i = 0; i < table->count; i++) {
         const struct xst_floor_point *const point = &table->points[i];
         char bytes[32], us[32];
-        const int start = i == 0 || table->points[i - 1].producers != point->producers;
-        if (!cli->verbose && point->producers != most)
+        if (!cli->verbose && (point->producers != most ||
+                              (table->count > MOST_FLOOR_POINTS && !is_power_of_two(point->bytes_per_producer))))
             continue;
-        if (start || shown % MOST_FLOOR_POINTS == 0) {
-            printf("%s  %-9s K = %-4lld", shown ? "\n" : "", shown ? "" : label, (long long)point->producers);
-            shown = 0;
+        if (point->producers != producers || on_line == MOST_FLOOR_POINTS) {
+            printf("%s  %-9s K = %-4lld", on_line ? "\n" : "", producers ? "" : label, (long long)point->producers);
+            producers = point->producers;
+            on_line = 0;
         }
         printf("  %s: %s us", cli_show_number((double)point->bytes_per_producer, CLI_SHOW_BYTES, bytes, sizeof bytes),
                cli_show_number(point->us, CLI_SHOW_US, us, sizeof us));
-        shown++;
+        on_line++;
     }
-    if (table->count)
+    if (on_line)
         printf("\n");
 }
 
@@ -161,8 +167,8 @@ void cli_fit_print(const struct cli *cli, const struct xst_profile *profile, con
                    const struct xst_fit *fit)
 {
     size_t hidden = 0;
-    printf("%sProfile %s%s (id %s): %s\n", cli_bold(stdout), profile->name, cli_plain(stdout), profile->id,
-           profile->machine.machine[0] ? profile->machine.machine : "no machine facts");
+    printf("%sProfile %s%s (id %s): %s\n", cli_bold(stdout), profile->name[0] ? profile->name : "(unnamed)",
+           cli_plain(stdout), profile->id, profile->machine.machine[0] ? profile->machine.machine : "no machine facts");
     printf("%zu burst rows, %zu bystander rows; %zu paths, %lld fitted numbers\n", samples->row_count,
            samples->bystander_count, profile->path_count, (long long)fit->parameter_count);
     for (size_t i = 0; i < profile->path_count; i++) {

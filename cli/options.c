@@ -153,15 +153,14 @@ const char *cli_option_text(const struct cli_option *option, char *text, size_t 
     return text;
 }
 
+/* Large bounds that are whole powers read better with a suffix. */
 static void bound_text(double value, int integer, char *text, size_t bytes)
 {
-    static const char *const names[] = {"", "K", "M", "G", "T"};
-    size_t power = 0;
-    while (integer && power < 4 && fabs(value) >= 1024 && fmod(value, 1024) == 0) {
-        value /= 1024;
-        power++;
-    }
-    snprintf(text, bytes, "%.16g%s", value, names[power]);
+    const double gib = 1073741824.0;
+    if (integer && fabs(value) >= gib && fmod(value, gib) == 0)
+        snprintf(text, bytes, "%.16gG", value / gib);
+    else
+        snprintf(text, bytes, "%.16g", value);
 }
 
 const char *cli_option_range(const struct cli_option *option, char *text, size_t bytes)
