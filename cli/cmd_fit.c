@@ -2,14 +2,13 @@
  *
  * xstage fit: samples to a profile, and the laws judged on the samples.
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <xstage/fit.h>
 
 #include "data_dir.h"
+#include "facts.h"
 #include "fit_rows.h"
 #include "options.h"
 #include "output.h"
@@ -43,62 +42,6 @@ static const char about[] = "Reads every parameter off the rows that identify it
                             "reason; what the rows cannot identify stays null. The same rows give the same bytes.\n\n"
                             "SAMPLES are CSV files of burst rows or bystander rows; '-' is standard input.";
 
-/* The base of a file name without folder and ending: 0 when it fits. */
-static int stem_of(const char *path, char *stem, size_t bytes)
-{
-    const char *const slash = strrchr(path, '/');
-    const char *const file = slash ? slash + 1 : path;
-    const char *const dot = strrchr(file, '.');
-    const size_t length = dot && dot != file ? (size_t)(dot - file) : strlen(file);
-    return snprintf(stem, bytes, "%.*s", (int)length, file) < (int)bytes ? 0 : -1;
-}
-
-/* A profile may lie where facts are looked for; it says what it is. */
-static int is_profile(const char *path)
-{
-    json_t *const root = json_load_file(path, 0, NULL);
-    const char *const schema = json_string_value(json_object_get(root, "schema"));
-    const int yes = schema && strncmp(schema, "xstage.profile", strlen("xstage.profile")) == 0;
-    json_decref(root);
-    return yes;
-}
-
-/* h200x2-bursts.csv -> h200x2-bursts.json, then h200x2.json. 0 when found. */
-static int find_facts(const char *samples, char path_out[PATH_MAX])
-{
-    char stem[NAME_MAX + 1];
-    const char *const slash = strrchr(samples, '/');
-    const int folder = slash ? (int)(slash - samples) + 1 : 0;
-    if (strcmp(samples, "-") == 0 || stem_of(samples, stem, sizeof stem) != 0)
-        return -1;
-    for (char *dash = stem; dash;) {
-        if (snprintf(path_out, PATH_MAX, "%.*s%s.json", folder, samples, stem) < PATH_MAX &&
-            access(path_out, R_OK) == 0 && !is_profile(path_out))
-            return 0;
-        dash = strrchr(stem, '-');
-        if (dash)
-            *dash = '\0';
-    }
-    return -1;
-}
-
-static enum xst_status read_facts(struct cli *cli, struct xst_machine_facts *facts)
-{
-    char path[PATH_MAX];
-    const char *given = cli_text(cli, "facts");
-    for (int i = 0; i < cli->arg_count && !given; i++) {
-        if (find_facts(cli->args[i], path) == 0) {
-            given = path;
-            cli_note(cli, "machine facts from %s", path);
-        }
-    }
-    if (!given) {
-        cli_note(cli, "no machine facts beside the samples; --facts names a file");
-        return XST_OK;
-    }
-    return xst_machine_facts_read(given, facts, &cli->diag);
-}
-
 /* Everything the command holds. */
 struct job {
     struct xst_samples samples;
@@ -125,11 +68,12 @@ static enum xst_status fit(struct cli *cli, struct job *job)
     char stem[XST_NAME_BYTES] = "";
     const char *const output = cli_text(cli, "output");
     const char *name = cli_text(cli, "name");
-    if (!name && output && strcmp(output, "-") != 0 && stem_of(output, stem, sizeof stem) == 0)
+    if (!name && output && strcmp(output, "-") != 0 && cli_stem(output, stem, sizeof stem) == 0)
         name = stem;
     if (name && strlen(name) >= XST_NAME_BYTES)
         return cli_say(&cli->diag, XST_ERR_RANGE, "--name: more than %d bytes", XST_NAME_BYTES - 1);
-    enum xst_status status = read_facts(cli, &job->facts);
+    enum xst_status status =
+        cli_facts_read(cli, cli_text(cli, "facts"), cli->args, (size_t)cli->arg_count, &job->facts);
     const struct xst_fit_options fit_options = {&job->facts, name};
     if (status == XST_OK)
         status = xst_profile_fit(&job->samples, &fit_options, &job->profile, &job->fit, &cli->diag);

@@ -50,20 +50,23 @@ static void bash_command(FILE *out, const struct cli_command *command)
         if (!options[i]->hidden)
             fprintf(out, "%s--%s", i ? " " : "", options[i]->name);
     }
-    fputs("\" -- \"$word\"))\n        else\n            COMPREPLY=($(compgen ", out);
+    fputs("\" -- \"$word\"))\n        else\n", out);
     if (command->arg_words) {
-        fputs("-W \"", out);
+        fputs("            COMPREPLY=($(compgen -W \"", out);
         put_words(out, command->arg_words);
-        fputs("\" -- \"$word\") $(compgen ", out);
+        fputs("\" -- \"$word\"))\n", out);
     }
-    fputs("-f -- \"$word\"))\n        fi\n        ;;\n", out);
+    fputs(
+        "            [[ ${#COMPREPLY[@]} -gt 0 ]] || COMPREPLY=($(compgen -f -- \"$word\"))\n        fi\n        ;;\n",
+        out);
 }
 
 void docgen_bash(FILE *out)
 {
     fputs("# bash completion of xstage, made by xstage-docgen\n"
           "_xstage()\n{\n"
-          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} option= value=$word\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} option=\n"
+          "    local value=$word\n"
           "    COMPREPLY=()\n"
           "    if [[ $COMP_CWORD -eq 1 ]]; then\n        COMPREPLY=($(compgen -W \"",
           out);
