@@ -21,10 +21,13 @@ static int same_path(const struct xst_path *a, const struct xst_path *b)
 }
 
 static enum xst_status check_measure(const char *name, const char *path, const char *key,
-                                     const struct xst_measure *measure, struct xst_diag *diag)
+                                     const struct xst_measure *measure, double low, double high, struct xst_diag *diag)
 {
     if (!measure->known)
         return XST_OK;
+    if (measure->low < low || measure->high > high)
+        return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s is %g (%g..%g), outside %g..%g", name, path, key,
+                         measure->value, measure->low, measure->high, low, high);
     if (isfinite(measure->value) && measure->low <= measure->value && measure->value <= measure->high)
         return XST_OK;
     return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s is %g, outside its own interval %g..%g", name, path, key,
@@ -35,8 +38,9 @@ static enum xst_status check_floor(const char *name, const char *path, const cha
                                    const struct xst_floor_table *table, struct xst_diag *diag)
 {
     for (size_t i = 0; i < table->count; i++) {
-        if (!isfinite(table->points[i].us))
-            return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s[%zu].us is not finite", name, path, key, i);
+        if (!(table->points[i].us >= 0 && table->points[i].us <= XSTI_MOST_US))
+            return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s[%zu].us is %g, outside 0..%g", name, path, key, i,
+                             table->points[i].us, XSTI_MOST_US);
     }
     for (size_t i = 1; i < table->count; i++) {
         const struct xst_floor_point *const a = &table->points[i - 1], *const b = &table->points[i];
@@ -61,6 +65,9 @@ static enum xst_status check_capacity(const char *name, const char *path, const 
         if (i > 0 && point->producers <= table->points[i - 1].producers)
             return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s[%zu].producers is %lld, not above the point before it",
                              name, path, key, i, (long long)point->producers);
+        if (!(point->low >= 0 && point->high <= XSTI_MOST_BYTES))
+            return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s[%zu].bytes is %g (%g..%g), outside 0..%g", name, path, key, i,
+                             point->bytes, point->low, point->high, XSTI_MOST_BYTES);
         if (!isfinite(point->bytes) || !(point->low <= point->bytes && point->bytes <= point->high))
             return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s[%zu].bytes is %g, outside its own interval %g..%g", name,
                              path, key, i, point->bytes, point->low, point->high);
@@ -75,8 +82,9 @@ static enum xst_status check_path(const char *name, const struct xst_path *path,
     if ((path->piece_bytes == 0) != (path->pitch_bytes == 0) || path->pitch_bytes < path->piece_bytes)
         return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: pitch_bytes is %lld, at least piece_bytes (%lld) is needed, or both 0",
                          name, text, (long long)path->pitch_bytes, (long long)path->piece_bytes);
-    XSTI_TRY(check_measure(name, text, "drain_bytes_per_us", &path->drain_bytes_per_us, diag));
-#define X(field, low, high) XSTI_TRY(check_measure(name, text, #field, &path->field, diag));
+    XSTI_TRY(check_measure(name, text, "drain_bytes_per_us", &path->drain_bytes_per_us, XSTI_LEAST_DRAIN, XSTI_MOST_BYTES,
+                           diag));
+#define X(field, low, high) XSTI_TRY(check_measure(name, text, #field, &path->field, low, high, diag));
     XSTI_PATH_SCALARS(X)
 #undef X
     XSTI_TRY(check_floor(name, text, "issue_floor", &path->issue_floor, diag));

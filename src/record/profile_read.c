@@ -17,7 +17,6 @@
 #include "record/profile_keys.h"
 
 enum { MOST_POINTS = 100000, WHERE_BYTES = 256 };
-static const double most_us = 1e12, most_bytes = 1e18;
 static const int64_t most_count = INT64_C(1) << 40;
 
 static void read_word(struct xsti_json *reader, const json_t *object, const char *where, const char *key, char word[16])
@@ -61,8 +60,8 @@ static void read_drain(struct xsti_json *reader, const json_t *object, const cha
     const json_t *const drain = xsti_json_object(reader, object, where, "drain_bytes_per_us");
     if (!drain)
         return;
-    xsti_json_real(reader, drain, at, "value", 1e-9, most_bytes, &path->drain_bytes_per_us.value);
-    read_interval(reader, drain, at, 1e-9, most_bytes, &path->drain_bytes_per_us);
+    xsti_json_real(reader, drain, at, "value", XSTI_LEAST_DRAIN, XSTI_MOST_BYTES, &path->drain_bytes_per_us.value);
+    read_interval(reader, drain, at, XSTI_LEAST_DRAIN, XSTI_MOST_BYTES, &path->drain_bytes_per_us);
     path->drain_bytes_per_us.known = 1;
 }
 
@@ -127,7 +126,7 @@ static void read_floor(struct xsti_json *reader, const json_t *object, const cha
         struct xst_floor_point *const point = &table->points[table->count++];
         xsti_json_int(reader, item, at, "producers", 1, most_count, &point->producers);
         xsti_json_int(reader, item, at, "bytes_per_producer", 1, most_count, &point->bytes_per_producer);
-        xsti_json_real(reader, item, at, "us", 0, most_us, &point->us);
+        xsti_json_real(reader, item, at, "us", 0, XSTI_MOST_US, &point->us);
         read_word(reader, item, at, "source", word);
         if (xst_floor_source_parse(word, &point->source) != 0)
             xsti_json_bad_word(reader, at, "source", word, "plateau, isolated, zero_gap, given");
@@ -146,10 +145,10 @@ static void read_capacity(struct xsti_json *reader, const json_t *object, const 
             return;
         struct xst_capacity_point *const point = &table->points[table->count++];
         xsti_json_int(reader, item, at, "producers", 1, most_count, &point->producers);
-        xsti_json_real(reader, item, at, "bytes", 0, most_bytes, &point->bytes);
+        xsti_json_real(reader, item, at, "bytes", 0, XSTI_MOST_BYTES, &point->bytes);
         point->low = point->high = point->bytes;
-        xsti_json_optional_real(reader, item, at, "low", 0, most_bytes, &point->low);
-        xsti_json_optional_real(reader, item, at, "high", 0, most_bytes, &point->high);
+        xsti_json_optional_real(reader, item, at, "low", 0, XSTI_MOST_BYTES, &point->low);
+        xsti_json_optional_real(reader, item, at, "high", 0, XSTI_MOST_BYTES, &point->high);
         xsti_json_optional_int(reader, item, at, "n", 0, most_count, &point->n);
     }
 }
@@ -166,7 +165,7 @@ static void read_drain_table(struct xsti_json *reader, const json_t *object, con
             return;
         struct xst_drain_point *const point = &table->points[table->count++];
         xsti_json_int(reader, item, at, "producers", 1, most_count, &point->producers);
-        xsti_json_real(reader, item, at, "bytes_per_us", 0, most_bytes, &point->bytes_per_us);
+        xsti_json_real(reader, item, at, "bytes_per_us", 0, XSTI_MOST_BYTES, &point->bytes_per_us);
         xsti_json_int(reader, item, at, "n", 0, most_count, &point->n);
     }
 }

@@ -74,10 +74,15 @@ static void seal_checks(void **state)
     } while (0)
     BROKEN(path->drain_bytes_per_us.value, 380000, "drain_bytes_per_us is 380000");
     BROKEN(path->drain_bytes_per_us.value, NAN, "drain_bytes_per_us is ");
+    BROKEN(path->drain_bytes_per_us.high, 1e19, "drain_bytes_per_us is 372000 (371000..1e+19), outside");
+    BROKEN(path->drain_bytes_per_us.low, 0, "drain_bytes_per_us is 372000 (0..373000), outside");
+    BROKEN(path->loop_us.low, -0.5, "loop_us is 0.2 (-0.5..0.21), outside");
+    BROKEN(path->issue_floor.points[0].us, -0.1, "issue_floor[0].us is -0.1, outside");
+    BROKEN(path->capacity.points[0].low, -1, "capacity[0].bytes is ");
     BROKEN(path->loop_us.low, 0.5, "loop_us is 0.2");
     BROKEN(path->issue_floor.points[1].us, 0.01, "issue_floor[1].us is 0.01, below 0.08");
-    BROKEN(path->issue_floor.points[1].us, NAN, "issue_floor[1].us is not finite");
-    BROKEN(path->issue_floor.points[2].us, INFINITY, "issue_floor[2].us is not finite");
+    BROKEN(path->issue_floor.points[1].us, NAN, "issue_floor[1].us is ");
+    BROKEN(path->issue_floor.points[2].us, INFINITY, "issue_floor[2].us is inf, outside");
     BROKEN(path->issue_floor.points[1].producers, 200, "issue_floor[2] (1 producers");
     BROKEN(path->capacity.points[1].producers, 64, "capacity[1].producers is 64");
     BROKEN(path->capacity.points[0].high, 1, "capacity[0].bytes is ");
