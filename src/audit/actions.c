@@ -52,6 +52,29 @@ static struct xst_action action_of(enum xst_change what, const struct xst_audit_
     return action;
 }
 
+/* A measured capacity has an interval; a change that is meant to stay below it must do so at the interval's low end. */
+static int fits_low_capacity(const struct xst_path *path, const struct xst_audit_numbers *numbers)
+{
+    const struct xst_capacity_point *nearest = NULL;
+    double nearest_distance = INFINITY;
+    for (size_t i = 0; i < path->capacity.count; i++) {
+        const double distance = fabs((double)path->capacity.points[i].producers - numbers->producers.value);
+        if (distance < nearest_distance) {
+            nearest_distance = distance;
+            nearest = &path->capacity.points[i];
+        }
+    }
+    const double share = nearest && nearest->bytes > 0 ? nearest->low / nearest->bytes : 1;
+    return numbers->backlog_bytes.value <= share * numbers->capacity_bytes.value;
+}
+
+static int passes(const struct search *search, const struct xsti_judgement *judgement)
+{
+    return judgement->aligned.verdict == XST_VERDICT_PIGGYBACK &&
+           (search->audit->traffic.path.method == XST_METHOD_BULK ||
+            fits_low_capacity(search->path, &judgement->numbers));
+}
+
 /* The largest n in [1, most] for which the design passes, bursts starting together; 0: none. Passing is monotone in n. */
 static int64_t largest_passing(const struct search *search, int64_t most,
                                struct xst_traffic (*variant)(const struct search *search, int64_t n),
@@ -62,7 +85,7 @@ static int64_t largest_passing(const struct search *search, int64_t most,
         const int64_t middle = low + (high - low) / 2;
         const struct xst_traffic traffic = variant(search, middle);
         xsti_judge(search->path, &traffic, search->extrapolate, judgement);
-        if (judgement->aligned.verdict == XST_VERDICT_PIGGYBACK)
+        if (passes(search, judgement))
             low = middle;
         else
             high = middle;
