@@ -5,7 +5,7 @@
 stored_profile
 profile=home/profiles/h200x2-nvlink.json
 
-# edit FILE STATEMENT: a copy of the profile with one change; the id no longer fits and is left out.
+# edit FILE STATEMENT: a copy of the profile with one change, under the id that the complaint about the old one names.
 edit()
 {
     python3 - "$profile" "$1" "$2" <<'END'
@@ -16,9 +16,13 @@ def scale(measure, factor):
     for key in ("value", "low", "high"):
         measure[key] *= factor
 exec(sys.argv[3])
-del d["id"]
 json.dump(d, open(sys.argv[2], "w"))
 END
+    expect 2 compare "$1" "$1"
+    err_has 'edited by hand'
+    old=$(sed -n 's/.*id is "\([0-9a-f]*\)".*/\1/p' err)
+    new=$(sed -n 's/.*hashes to "\([0-9a-f]*\)".*/\1/p' err)
+    sed -i "s/$old/$new/" "$1"
 }
 
 expect 0 compare h200x2-nvlink $profile
