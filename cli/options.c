@@ -223,6 +223,12 @@ int cli_has(const struct cli *cli, const char *name)
     return find(cli, name)->text != NULL;
 }
 
+const char *cli_text_at(const struct cli *cli, const char *name, int index)
+{
+    const struct cli_value_of_option *const value = find(cli, name);
+    return index >= 0 && index < value->given && index < CLI_MOST_REPEATS ? value->all[index] : NULL;
+}
+
 const char *cli_text(const struct cli *cli, const char *name)
 {
     return find(cli, name)->text;

@@ -167,6 +167,8 @@ static error_t take(int key, char *text, struct argp_state *state)
         return ARGP_ERR_UNKNOWN;
     }
     struct cli_value_of_option *const value = &cli->values[key - FIRST_KEY];
+    if (value->given < CLI_MOST_REPEATS)
+        value->all[value->given] = text;
     value->given++;
     return cli_option_set(value, text, &cli->diag) == XST_OK ? 0 : EINVAL;
 }

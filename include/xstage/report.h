@@ -28,10 +28,10 @@ struct xst_report_section {
     const struct xst_validation *validation; /* of this profile on these samples */
 };
 
-/* A JSON document another command wrote; `name` stands for the file in messages. */
+/* A JSON document another command wrote. */
 struct xst_report_document {
-    const char *name;
-    const char *text;
+    const char *name; /* stands for the file in messages */
+    const char *text; /* NULL: read from the file `name` */
     size_t text_bytes;
 };
 

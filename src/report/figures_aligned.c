@@ -45,7 +45,7 @@ static double gap_of(const struct xst_sample *row, enum quantity quantity)
     return row->gap_us;
 }
 
-/* Rows as points; returns the last one's value, NAN without rows. */
+/* Rows as points; returns the value at the longest gap, NAN without such a row. */
 static double add_rows(const struct xsti_subject *subject, const struct xst_path *path, struct xsti_figure *figure,
                        size_t group, size_t role, int64_t bytes, enum quantity quantity, double end)
 {
@@ -63,7 +63,8 @@ static double add_rows(const struct xsti_subject *subject, const struct xst_path
             last = value;
         }
     }
-    return last;
+    /* Beside bursts started together only a gap of about the same length can stand. */
+    return mode == XST_MODE_PERIODIC && last_gap < 0.25 * end ? NAN : last;
 }
 
 /* The law over the gaps; returns its value at the end, NAN when it is not known there. */
@@ -131,9 +132,9 @@ int xsti_figure_aligned(const struct xsti_subject *subject, struct xsti_figure *
     figure->y.scale = XSTI_SCALE_LOG10;
     figure->labels = XSTI_LABELS_MARGIN;
     const size_t together = xsti_figure_role(figure, XSTI_ROLE_POINTS, "measured, started together");
-    const size_t law = xsti_figure_role(figure, XSTI_ROLE_LINE, "model, started together  (11)");
+    const size_t law = xsti_figure_role(figure, XSTI_ROLE_LINE, "model, started together (11)");
     const size_t free_points = xsti_figure_role(figure, XSTI_ROLE_HOLLOW, "measured, free to drift");
-    const size_t free_law = xsti_figure_role(figure, XSTI_ROLE_DASHED, "model, free to drift  (1)");
+    const size_t free_law = xsti_figure_role(figure, XSTI_ROLE_DASHED, "model, free to drift (1)");
     const double end = widest_gap(subject, path, ISSUE_ALIGNED);
     for (size_t i = 0; i < bytes.count; i++) {
         const int64_t size_bytes = bytes.values[i];

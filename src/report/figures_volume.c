@@ -86,8 +86,8 @@ int xsti_figure_isolated(const struct xsti_subject *subject, struct xsti_figure 
     words(subject, figure, "isolated", "Issue of a single burst against its volume");
     snprintf(figure->y.label, sizeof figure->y.label, "issue time (\xC2\xB5s)");
     const size_t measured = xsti_figure_role(figure, XSTI_ROLE_POINTS, "measured");
-    const size_t law = xsti_figure_role(figure, XSTI_ROLE_LINE, "model: max(T0, (V \xE2\x88\x92 Q)/R)  (7)");
-    const size_t knee = xsti_figure_role(figure, XSTI_ROLE_KNEE, "model: knee  (8)");
+    const size_t law = xsti_figure_role(figure, XSTI_ROLE_LINE, "model: max(T0, (V \xE2\x88\x92 Q)/R) (7)");
+    const size_t knee = xsti_figure_role(figure, XSTI_ROLE_KNEE, "model: knee (8)");
     for (size_t i = 0; i < producers.count; i++) {
         const size_t group = xsti_figure_group(figure, "K = %lld", (long long)producers.values[i]);
         double low = INFINITY, high = 0;
@@ -138,12 +138,12 @@ static void zero_gap_caption(const struct xsti_subject *subject, struct xsti_fig
         }
     }
     const int length = snprintf(figure->caption, sizeof figure->caption,
-                                "Back to back, a burst takes V/R with R = %s GB/s from the largest producer count",
+                                "Back to back, each burst takes V/R, with R = %s GB/s fitted at the largest producer count",
                                 xsti_number_words(drain / 1000, rate));
     char *const rest = figure->caption + length;
     const size_t room = sizeof figure->caption - (size_t)length;
     if (best_count > 1)
-        snprintf(rest, room, ", whatever the split: %zu saturated rows within 5 %% of %s took %s to %s \xC2\xB5s.", best_count,
+        snprintf(rest, room, " and however V is split: %zu saturated rows within 5 %% of %s took %s to %s \xC2\xB5s.", best_count,
                  xsti_bytes_words(best_volume, volume), xsti_number_words(best_low, low_text),
                  xsti_number_words(best_high, high_text));
     else
@@ -160,7 +160,7 @@ int xsti_figure_zero_gap(const struct xsti_subject *subject, struct xsti_figure 
     words(subject, figure, "zero-gap", "Period without a gap against volume");
     snprintf(figure->y.label, sizeof figure->y.label, "period: (total \xE2\x88\x92 fence) / bursts (\xC2\xB5s)");
     const double drain = subject->path->drain_bytes_per_us.value;
-    const size_t measured = xsti_figure_role(figure, XSTI_ROLE_POINTS, "measured");
+    const size_t measured = xsti_figure_role(figure, XSTI_ROLE_HOLLOW, "measured");
     const size_t law = xsti_figure_role(figure, XSTI_ROLE_LINE, "model: V/R with R = %s GB/s",
                                         xsti_number_words(drain / 1000, rate));
     for (size_t i = 0; i < producers.count; i++) {

@@ -4,10 +4,9 @@
  */
 #include "report/html.h"
 
-#include <string.h>
+#include <stdio.h>
 
 #include "report/assets.h"
-#include "report/figures.h"
 
 static void put_head(struct xsti_out *out, const char *title)
 {
@@ -63,8 +62,8 @@ static void put_figures(struct xsti_out *out, const struct xsti_figure_list *fig
             continue;
         if (!begun)
             xsti_putf(out, "<h2 id=\"figures-%zu\">Measured and modelled</h2>\n<p class=\"note\">Points are measured rows, lines"
-                           " are the model; R, T0 and Q were read off other rows than most of those drawn, and nothing was"
-                           " refitted per curve.</p>\n",
+                           " are the model. Each parameter was read off the rows that identify it alone; nothing is refitted per"
+                           " curve.</p>\n",
                       section + 1);
         begun = 1;
         put_figure(out, figures->entries[i].figure);
@@ -148,13 +147,27 @@ static void put_foot(struct xsti_out *out, const struct xsti_figure_list *figure
     xsti_put(out, "</body>\n</html>\n");
 }
 
+/* The given title, or the names of the profiles. */
+static void title_of(const struct xst_report_input *input, char *title, size_t size)
+{
+    size_t at = 0;
+    if (input->title) {
+        snprintf(title, size, "%s", input->title);
+        return;
+    }
+    snprintf(title, size, "xstage report");
+    for (size_t i = 0; i < input->section_count && at < size; i++) {
+        const char *const name = input->sections[i].profile->name;
+        if (name[0])
+            at += (size_t)snprintf(title + at, size - at, "%s%s", at ? ", " : "", name);
+    }
+}
+
 void xsti_put_page(struct xsti_out *out, const struct xst_report_input *input, const struct xsti_figure_list *figures,
                    json_t *const *audits, json_t *const *benches)
 {
-    const struct xst_profile *const first = input->section_count ? input->sections[0].profile : NULL;
-    const char *const title = input->title                 ? input->title
-                              : first && first->name[0] ? first->name
-                                                        : "xstage report";
+    char title[512];
+    title_of(input, title, sizeof title);
     put_head(out, title);
     xsti_put(out, "<header>\n<h1>");
     xsti_put_escaped(out, title);

@@ -37,6 +37,19 @@ static size_t next_bytes(const struct xst_floor_table *table, int64_t after)
     return best;
 }
 
+/* Plateaus in bold, isolated bursts plain, other sources named. */
+static void put_floor_cell(struct xsti_out *out, const struct xst_floor_point *point)
+{
+    char text[XSTI_NUMBER_BYTES];
+    xsti_number_words(point->us, text);
+    if (point->source == XST_FLOOR_SOURCE_PLATEAU)
+        xsti_putf(out, "<td><strong>%s</strong></td>", text);
+    else if (point->source == XST_FLOOR_SOURCE_ISOLATED)
+        xsti_putf(out, "<td>%s</td>", text);
+    else
+        xsti_putf(out, "<td>%s <small>%s</small></td>", text, xst_floor_source_text(point->source));
+}
+
 /* Bytes down, producers across. */
 static void put_floor_table(struct xsti_out *out, const struct xst_floor_table *table, const char *name)
 {
@@ -58,8 +71,7 @@ static void put_floor_table(struct xsti_out *out, const struct xst_floor_table *
         for (size_t c = 0; c < count; c++) {
             const struct xst_floor_point *const point = point_at(table, columns[c], bytes);
             if (point)
-                xsti_putf(out, "<td>%s <small>%s</small></td>", xsti_number_words(point->us, text),
-                          xst_floor_source_text(point->source));
+                put_floor_cell(out, point);
             else
                 xsti_put(out, "<td></td>");
         }
@@ -100,13 +112,14 @@ void xsti_put_path_details(struct xsti_out *out, const struct xst_profile *profi
         open &= !first;
         xsti_put(out, first ? "<details open><summary>" : "<details><summary>");
         xsti_put_escaped(out, xst_path_text(path, name, sizeof name));
-        xsti_put(out, ": T0 and Q</summary>\n");
+        xsti_put(out, ": T0 and Q</summary>\n<div class=\"tables\">\n");
         put_floor_table(out, &path->issue_floor, "T0");
         put_capacity_table(out, &path->capacity, "Q(K)");
         put_floor_table(out, &path->release_floor, "T0 of the release");
         put_capacity_table(out, &path->release_capacity, "Q(K) of the release");
-        xsti_put(out, "</details>\n");
+        xsti_put(out, "</div></details>\n");
     }
+    xsti_put(out, "<p class=\"note\">T0 in bold: large-gap plateau; plain: isolated burst of the fewest producers.</p>\n");
 }
 
 static void put_validation_row(struct xsti_out *out, const struct xst_validation_row *row)

@@ -150,7 +150,7 @@ const char *xsti_number_words(double value, char text[XSTI_NUMBER_BYTES])
     else if (size >= 0.00095)
         snprintf(text, XSTI_NUMBER_BYTES, "%.3f", value);
     else
-        snprintf(text, XSTI_NUMBER_BYTES, "%.1e", value);
+        snprintf(text, XSTI_NUMBER_BYTES, "%.4f", value);
     return text;
 }
 

@@ -42,17 +42,28 @@ static void free_documents(json_t **roots, size_t count)
     free(roots);
 }
 
-/* Parses every document and checks its schema. */
+/* Reads the document where it is not in memory, parses it and checks its schema. */
+static enum xst_status parse_document(const struct xst_report_document *document, const char *schema, json_t **root_out,
+                                      struct xst_diag *diag)
+{
+    char *read = NULL;
+    size_t bytes = document->text_bytes;
+    if (!document->text)
+        XSTI_TRY(xsti_file_read(document->name, &read, &bytes, diag));
+    const enum xst_status status = xsti_json_parse(document->name, read ? read : document->text, bytes, root_out, diag);
+    free(read);
+    XSTI_TRY(status);
+    return xsti_json_schema(document->name, *root_out, schema, 1, diag);
+}
+
+/* roots_out: count entries. */
 static enum xst_status parse_documents(const struct xst_report_document *documents, size_t count, const char *schema,
                                        json_t ***roots_out, struct xst_diag *diag)
 {
     json_t **const roots = calloc(count + 1, sizeof(json_t *));
     enum xst_status status = roots ? XST_OK : xsti_fail_memory(diag);
-    for (size_t i = 0; i < count && status == XST_OK; i++) {
-        status = xsti_json_parse(documents[i].name, documents[i].text, documents[i].text_bytes, &roots[i], diag);
-        if (status == XST_OK)
-            status = xsti_json_schema(documents[i].name, roots[i], schema, 1, diag);
-    }
+    for (size_t i = 0; i < count && status == XST_OK; i++)
+        status = parse_document(&documents[i], schema, &roots[i], diag);
     if (status != XST_OK)
         free_documents(roots, count);
     else

@@ -50,10 +50,10 @@
         continue;
       }
       marker(ctx, s.shape, x, y, 3.4 * ratio);
-      ctx.fillStyle = s.kind === "hollow" ? page : stroke;
+      ctx.fillStyle = stroke;
       ctx.strokeStyle = s.kind === "hollow" ? stroke : page;
       ctx.lineWidth = (s.kind === "hollow" ? 1.4 : 0.8) * ratio;
-      ctx.fill();
+      if (s.kind !== "hollow") ctx.fill();
       ctx.stroke();
     }
   }
@@ -100,18 +100,94 @@
   function axis(a, size) {
     const font = "12px system-ui, sans-serif";
     return {
-      label: a.label, labelFont: font, font: font, size: size, labelSize: 20, stroke: css("--ink"), gap: 5,
+      label: a.label, labelFont: font, font: font, size: size, labelSize: 22, labelGap: 2, stroke: css("--ink"), gap: 5,
       splits: () => a.at, values: () => a.text, filter: (u, splits) => splits,
       grid: { stroke: css("--grid"), width: 1 }, ticks: { show: false }, border: { show: true, stroke: css("--soft"), width: 1 },
     };
   }
 
   function series(s) {
-    const stroke = colour(s), line = !isPoints(s);
+    const line = !isPoints(s);
     return {
-      label: s.group + " \u00b7 " + s.role, stroke: stroke, spanGaps: true, width: line ? 1.8 : 0,
-      dash: s.kind === "dashed" ? [5, 4] : undefined, paths: line ? undefined : () => null, points: { show: false },
-      value: (u, v) => number(v),
+      stroke: colour(s), spanGaps: true, width: line ? 1.8 : 0, pxAlign: 0, dash: s.kind === "dashed" ? [5, 4] : undefined,
+      paths: line ? undefined : () => null, points: { show: false },
+    };
+  }
+
+  /* Sample of a role: what the static legend shows, 26 pixels wide. */
+  function key(kind) {
+    const shapes = {
+      points: '<circle class="ink pt" cx="13" cy="7" r="3.6"/>', hollow: '<circle class="ink ho" cx="13" cy="7" r="3.4"/>',
+      line: '<path class="ink ln" d="M2 7h22"/>', dashed: '<path class="ink ln da" d="M2 7h22"/>',
+      knee: '<path class="ink ln kn" d="M13 1v12"/>',
+    };
+    return '<svg class="key" viewBox="0 0 26 14">' + shapes[kind] + "</svg>";
+  }
+
+  /* The marker of a group, in its colour. */
+  function swatch(s) {
+    const canvas = document.createElement("canvas"), ratio = window.devicePixelRatio || 1, ctx = canvas.getContext("2d");
+    canvas.width = canvas.height = 12 * ratio;
+    canvas.className = "swatch";
+    if (s.colour < 0) return canvas;
+    marker(ctx, s.shape, 6 * ratio, 6 * ratio, 4 * ratio);
+    ctx.fillStyle = colour(s);
+    ctx.fill();
+    return canvas;
+  }
+
+  function button(text, sample, onClick) {
+    const b = document.createElement("button");
+    b.type = "button";
+    if (typeof sample === "string") b.innerHTML = key(sample);
+    else if (sample) b.append(swatch(sample));
+    b.append(text);
+    b.addEventListener("click", onClick);
+    return b;
+  }
+
+  /* Legend as a table, a row for each group and a column for each role: click a name or a value to hide and show what it
+   * stands for; the values follow the cursor. */
+  function legend(u, f, at) {
+    const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
+    const roles = new Map(f.series.map((s) => [s.role, s.kind])), groups = new Map(f.series.map((s) => [s.group, s]));
+    const cells = new Map();
+    const toggle = (wanted) => {
+      const some = f.series.map((s, i) => (wanted(s, i) ? i + 1 : 0)).filter(Boolean), show = !some.some((i) => u.series[i].show);
+      some.forEach((i) => u.setSeries(i, { show: show }));
+      cells.forEach((cell, i) => cell.classList.toggle("off", !u.series[i].show));
+    };
+    const corner = document.createElement("th");
+    corner.className = "w at";
+    head.append(corner);
+    roles.forEach((kind, role) => {
+      const th = document.createElement("th");
+      th.className = "w";
+      th.append(button(role, kind, () => toggle((s) => s.role === role)));
+      head.append(th);
+    });
+    groups.forEach((first, group) => {
+      const row = body.insertRow(), th = document.createElement("th");
+      th.append(button(group, first, () => toggle((s) => s.group === group)));
+      th.firstChild.style.color = colour(first);
+      row.append(th);
+      roles.forEach((kind, role) => {
+        const cell = row.insertCell(), i = f.series.findIndex((s) => s.group === group && s.role === role);
+        cell.className = "w";
+        if (i < 0) return;
+        cell.append(button("\u2013", null, () => toggle((s, j) => j === i)));
+        cells.set(i + 1, cell);
+      });
+    });
+    table.className = "legend";
+    at.append(table);
+    return () => {
+      const left = u.cursor.left, over = left != null && left >= 0, x = over ? u.posToVal(left, "x") : null;
+      corner.textContent = !over ? "" : f.x.bytes ? "V = " + bytes(Math.round(x)) : "gap " + number(x) + " \u00b5s";
+      cells.forEach((cell, i) => {
+        const at2 = over && u.cursor.idxs ? u.cursor.idxs[i] : null;
+        cell.firstChild.textContent = at2 == null ? "\u2013" : number(u.data[i][at2]);
+      });
     };
   }
 
@@ -132,23 +208,18 @@
     const at = document.getElementById(f.id + "-plot");
     const width = () => Math.max(320, at.clientWidth);
     const longest = Math.max(...f.series.map((s) => s.group.length));
+    let update = () => {};
+    at.textContent = "";
     const u = new uPlot({
-      width: width(), height: 370, padding: [10, f.labels === "margin" ? 14 + 7.2 * longest : 18, 0, 0],
+      width: width(), height: 370, padding: [10, f.labels === "legend" ? 18 : f.labels === "margin" ? 16 + 7 * longest : 7 * longest, 0, 0],
       scales: { x: scale(f.x), y: scale(f.y) },
-      axes: [axis(f.x, 48), axis(f.y, 58)],
-      series: [{ label: f.x.bytes ? "V" : "gap", value: (u2, v) => (v == null ? "\u2013" : f.x.bytes ? bytes(v) : number(v) + " \u00b5s") },
-               ...f.series.map(series)],
+      axes: [axis(f.x, 26), axis(f.y, 44)],
+      series: [{}, ...f.series.map(series)],
       cursor: { drag: { x: false, y: false }, dataIdx: nearest, points: { size: 8 } },
-      legend: {
-        markers: {
-          width: 2,
-          fill: (u2, i) => (i && f.series[i - 1].kind === "points" ? colour(f.series[i - 1]) : "transparent"),
-          stroke: (u2, i) => (i ? colour(f.series[i - 1]) : "transparent"),
-          dash: (u2, i) => (i && f.series[i - 1].kind === "dashed" ? "dashed" : "solid"),
-        },
-      },
-      hooks: { draw: [(u2) => draw(u2, f)] },
+      legend: { show: false },
+      hooks: { draw: [(u2) => draw(u2, f)], setCursor: [() => update()] },
     }, uPlot.join(f.series.map((s) => [s.xs, s.ys])), at);
+    update = legend(u, f, at);
     return { u, width };
   }
 

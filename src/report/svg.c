@@ -3,19 +3,30 @@
  * A figure as SVG. In the page its classes are coloured by the style sheet; as a file it brings its own colours.
  */
 #include <math.h>
-#include <string.h>
 
 #include "report/figure.h"
 #include "report/svg_parts.h"
 
-static const double width = 760, plot_height = 300, character = 6.7, row_height = 19;
+static const double width = 760, plot_height = 300, character = 6.3, row_height = 19;
+
+/* Characters, not bytes, of UTF-8 text. */
+static double length_of(const char *text)
+{
+    double count = 0;
+    for (; *text; text++)
+        count += ((unsigned char)*text & 0xC0) != 0x80;
+    return count;
+}
 
 static struct xsti_frame frame_of(const struct xsti_figure *figure, int standalone, double legend_rows)
 {
     double longest = 0;
     for (size_t i = 0; i < figure->group_count; i++)
-        longest = fmax(longest, (double)strlen(figure->groups[i].name));
-    const double margin = figure->labels == XSTI_LABELS_MARGIN ? 14 + character * longest : 18;
+        longest = fmax(longest, length_of(figure->groups[i].name));
+    /* The axis keeps some room beyond its last point, which labels beside points can use. */
+    const double margin = figure->labels == XSTI_LABELS_MARGIN ? 16 + 1.1 * character * longest
+                          : figure->labels == XSTI_LABELS_END  ? 1.1 * character * longest
+                                                               : 18;
     struct xsti_frame frame = {58, (standalone ? 32 : 4) + legend_rows * row_height + 10, 0, 0, 0};
     frame.right = width - margin;
     frame.bottom = frame.top + plot_height;
@@ -32,7 +43,7 @@ static void put_colours(struct xsti_out *out)
     for (int i = 0; i < XSTI_COLOURS; i++)
         xsti_putf(out, ".c%d{stroke:%s;fill:%s}", i, colours[i], colours[i]);
     /* The kinds come last and win: filled markers keep a thin white rim, so that neighbours stay apart. */
-    xsti_put(out, ".pt{stroke:#fff;stroke-width:.8}.ho{fill:#fff;stroke-width:1.4}"
+    xsti_put(out, ".pt{stroke:#fff;stroke-width:.8}.ho{fill:none;stroke-width:1.4}"
                   ".ln{fill:none;stroke-width:1.8;stroke-linejoin:round}.da{stroke-dasharray:5 4;stroke-width:1.4}"
                   ".kn{stroke-width:2.4}.lb{font-weight:bold;stroke:none}</style>\n"
                   "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
@@ -79,7 +90,9 @@ static double put_legend(struct xsti_out *out, const struct xsti_figure *figure,
         const int is_role = i < figure->role_count;
         const size_t group = i - figure->role_count;
         const char *const name = is_role ? figure->roles[i].name : figure->groups[group].name;
-        const double takes = 30 + character * (double)strlen(name) + 14;
+        if (!is_role && figure->groups[group].plain)
+            continue;
+        const double takes = 30 + character * length_of(name) + 14;
         if (x > left && (x + takes > width || i == figure->role_count)) {
             x = left;
             row++;
@@ -121,7 +134,7 @@ void xsti_put_svg(struct xsti_out *out, const struct xsti_figure *figure, int st
     put_legend(out, figure, standalone ? 44 : 14);
     put_grid(out, figure, &frame);
     xsti_putf(out, "<clipPath id=\"%s-c\"><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/></clipPath>\n",
-              figure->id, frame.left - 1, frame.top - 4, frame.right - frame.left + 2, frame.bottom - frame.top + 5);
+              figure->id, frame.left - 6, frame.top - 6, frame.right - frame.left + 12, frame.bottom - frame.top + 12);
     xsti_putf(out, "<g clip-path=\"url(#%s-c)\">\n", figure->id);
     /* Lines first, so that no line covers a measured point. */
     for (int points = 0; points <= 1; points++)
