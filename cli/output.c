@@ -9,10 +9,11 @@
 
 #include <xstage/text_file.h>
 
+#include "number_text.h"
 #include "options.h"
 
 /* Digits of a number in CSV and JSON, as in profiles. */
-enum { REAL_DIGITS = 9 };
+enum { REAL_DIGITS = 9 }; /* as cli_number_text */
 
 static struct cli_cell cell_of(const struct cli_table *table, size_t row, size_t column)
 {
@@ -98,13 +99,14 @@ json_t *cli_table_json(const struct cli_table *table)
     return array;
 }
 
-/* Numbers print the same in CSV and JSON. Whole numbers, which most cells of a sweep are, skip the slow way. */
+/* Numbers print the same in CSV and JSON. */
 static void put_number(FILE *out, const struct cli_cell *cell)
 {
-    if (cell->kind == CLI_CELL_REAL && (cell->real != floor(cell->real) || fabs(cell->real) >= 1e9))
-        fprintf(out, "%.*g", REAL_DIGITS, cell->real);
+    char text[CLI_NUMBER_BYTES];
+    if (cell->kind == CLI_CELL_INT)
+        fprintf(out, "%lld", (long long)cell->integer);
     else
-        fprintf(out, "%lld", cell->kind == CLI_CELL_REAL ? (long long)cell->real : (long long)cell->integer);
+        fwrite_unlocked(text, 1, cli_number_text(cell->real, text), out);
 }
 
 /* Text that holds a comma, a quote or a line end is quoted as RFC 4180 says. */
@@ -136,7 +138,7 @@ void cli_csv_rows(FILE *out, const struct cli_table *table)
         for (size_t c = 0; c < table->column_count; c++) {
             const struct cli_cell cell = cell_of(table, r, c);
             if (c)
-                fputc(',', out);
+                putc_unlocked(',', out);
             if (cell.kind == CLI_CELL_TEXT)
                 put_text(out, cell.text);
             else if (cell.kind == CLI_CELL_BOOL)
@@ -148,20 +150,38 @@ void cli_csv_rows(FILE *out, const struct cli_table *table)
     }
 }
 
+static void put_json(FILE *out, const struct cli_cell *cell)
+{
+    switch (cell->kind) {
+    case CLI_CELL_NULL:
+        fputs_unlocked("null", out);
+        break;
+    case CLI_CELL_BOOL:
+        fputs_unlocked(cell->integer ? "true" : "false", out);
+        break;
+    case CLI_CELL_INT:
+    case CLI_CELL_REAL:
+        put_number(out, cell);
+        break;
+    case CLI_CELL_TEXT: {
+        json_t *const value = json_string(cell->text);
+        json_dumpf(value ? value : json_null(), out, JSON_ENCODE_ANY);
+        json_decref(value);
+        break;
+    }
+    }
+}
+
 void cli_json_rows(FILE *out, const struct cli_table *table, int first)
 {
     for (size_t r = 0; r < table->row_count && !ferror(out); r++) {
-        fputs(first && r == 0 ? "\n  {" : ",\n  {", out);
+        fputs_unlocked(first && r == 0 ? "\n  {" : ",\n  {", out);
         for (size_t c = 0; c < table->column_count; c++) {
             const struct cli_cell cell = cell_of(table, r, c);
-            fprintf(out, "%s\"%s\": ", c ? ", " : "", table->columns[c].name);
-            if (cell.kind == CLI_CELL_INT || cell.kind == CLI_CELL_REAL) {
-                put_number(out, &cell);
-            } else {
-                json_t *const value = cell_json(&cell);
-                json_dumpf(value, out, JSON_ENCODE_ANY);
-                json_decref(value);
-            }
+            fputs_unlocked(c ? ", \"" : "\"", out);
+            fputs_unlocked(table->columns[c].name, out);
+            fputs_unlocked("\": ", out);
+            put_json(out, &cell);
         }
         fputc('}', out);
     }
