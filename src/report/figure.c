@@ -116,6 +116,11 @@ static int has_group(const struct xsti_figure *figure, size_t group)
 
 static void drop_unused(struct xsti_figure *figure)
 {
+    size_t kept = 0;
+    for (size_t i = 0; i < figure->series_count; i++)
+        if (figure->series[i].count > 0)
+            figure->series[kept++] = figure->series[i];
+    figure->series_count = kept;
     for (size_t role = figure->role_count; role-- > 0;) {
         if (has_role(figure, role))
             continue;

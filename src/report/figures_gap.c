@@ -8,7 +8,7 @@
 #include "base/stats.h"
 #include "report/figures.h"
 
-enum { LINE_POINTS = 60, LEAST_GAPS = 4 };
+enum { LINE_POINTS = 40, LEAST_GAPS = 4 };
 
 /* Byte counts with a gap sweep; without samples those of the floor table at these producers. */
 static struct xsti_choice bytes_of(const struct xsti_subject *subject)
@@ -42,21 +42,22 @@ static double sweep_end(const struct xsti_subject *subject, int64_t bytes, doubl
     return end;
 }
 
-/* Issue by law (1) from gap 0 to `end`, with a point at the recovery gap. The loop's own time adds to the gap. */
+/* Issue by law (1) from gap 0 to `end`: even steps of the logarithm down to the floor, then the floor. The loop's own time adds
+ * to the gap. */
 static void issue_line(const struct xsti_subject *subject, struct xsti_figure *figure, size_t group, size_t role,
                        int64_t bytes, double end)
 {
-    const double loop_us = xsti_known_or(&subject->path->loop_us, 0);
-    struct xst_timing timing;
-    double recovered = 0;
+    const double loop_us = xsti_known_or(&subject->path->loop_us, 0), producers = (double)subject->producers;
+    const uint32_t needs = XST_TIMING_DRAIN | XST_TIMING_FLOOR;
+    struct xst_timing start, timing;
+    if (!xsti_law_at(subject->path, producers, (double)bytes, loop_us, needs, &start))
+        return;
+    const double recovered = start.recovery_gap_us - loop_us, fall = start.issue_floor_us / start.issue_us;
     for (int i = 0; i <= LINE_POINTS + 1; i++) {
-        const double gap_us = i > LINE_POINTS ? recovered : end * i / LINE_POINTS;
-        if (gap_us < 0 || gap_us > end ||
-            !xsti_law_at(subject->path, (double)subject->producers, (double)bytes, gap_us + loop_us,
-                         XST_TIMING_DRAIN | XST_TIMING_FLOOR, &timing))
-            continue;
-        recovered = timing.recovery_gap_us - loop_us;
-        xsti_figure_point(figure, group, role, gap_us, timing.issue_us);
+        const double step = start.issue_us * pow(fall, (double)i / LINE_POINTS);
+        const double gap_us = i > LINE_POINTS ? end : fmin(fmax(start.issue_us - step, 0), fmax(recovered, 0));
+        if (gap_us <= end && xsti_law_at(subject->path, producers, (double)bytes, gap_us + loop_us, needs, &timing))
+            xsti_figure_point(figure, group, role, gap_us, timing.issue_us);
     }
 }
 
@@ -185,8 +186,8 @@ static void period_lines(const struct xsti_subject *subject, struct xsti_figure 
     const double loop_us = xsti_known_or(&subject->path->loop_us, 0), share = 1 - 1 / bursts;
     struct xst_timing timing;
     double kink = 0;
-    for (int i = 0; i <= LINE_POINTS / 2 + 1; i++) {
-        const double gap_us = i > LINE_POINTS / 2 ? kink : 2 * end * i / LINE_POINTS;
+    for (int i = 0; i <= LINE_POINTS + 1; i++) {
+        const double gap_us = i > LINE_POINTS ? kink : end * i / LINE_POINTS;
         if (gap_us < 0 || gap_us > end ||
             !xsti_law_at(subject->path, (double)subject->producers, (double)bytes, (gap_us + loop_us) * share,
                          XST_TIMING_DRAIN | XST_TIMING_FLOOR, &timing))
