@@ -13,6 +13,8 @@
 static const double stalled_factor = 1.5; /* issue above this many floors is a stall */
 static const double knee_span = 3;        /* rows up to this many knees count */
 static const double outlier_frac = 0.15;
+/* Q = V - R*T_iss is at least this share of R*T_iss, or the noise of both is all one sees. */
+static const double least_share = 0.4;
 enum { MOST_ROUNDS = 16 };
 
 struct capacity_fit {
@@ -65,7 +67,7 @@ static int is_stalled(const struct capacity_fit *fit, const struct xst_sample *r
 {
     const double us = time_of(row, fit->time);
     return row->mode == XST_MODE_ISOLATED && can_stall(fit, row) && us > stalled_factor * row_floor(fit, row) &&
-           xsti_volume(row) > fit->drain * us;
+           xsti_volume(row) > (1 + least_share) * fit->drain * us;
 }
 
 static double row_capacity(const struct capacity_fit *fit, const struct xst_sample *row)

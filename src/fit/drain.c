@@ -80,13 +80,13 @@ static int is_saturated(const struct xsti_fit_context *context, const struct xst
     return zero_gap(row) && rate_of(context, row) >= saturated_frac * best;
 }
 
-/* Busy time of the same burst when nothing holds it back, as far as any row shows it. */
+/* Busy time of the same burst when nothing holds it back, as far as any row shows it: that of a larger burst is no shorter. */
 static double least_busy_us(const struct xsti_fit_context *context, const struct xst_sample *like)
 {
     double least = INFINITY;
     for (size_t i = 0; i < context->row_count; i++) {
         const struct xst_sample *const row = xsti_row(context, i);
-        if (row->producers == like->producers && row->bytes_per_producer == like->bytes_per_producer)
+        if (row->producers == like->producers && row->bytes_per_producer >= like->bytes_per_producer)
             least = fmin(least, xsti_busy_us(context, row));
     }
     return least;

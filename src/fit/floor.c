@@ -12,6 +12,8 @@
 
 static const double recovered_factor = 1.02;
 static const double outlier_frac = 0.10;
+/* A plateau this far above the base curve is a stall. */
+static const double stalled_factor = 1.03;
 
 static double time_of(const struct xst_sample *row, enum xsti_time time)
 {
@@ -82,7 +84,7 @@ static int begins_to_stall(const struct xsti_fit_context *context, const struct 
 {
     const struct xst_measure *const drain = &context->path->drain_bytes_per_us;
     const struct xst_floor_point *const last = &table->points[table->count - 1];
-    if (!drain->known || last->producers == 1 || last->us <= 0)
+    if (!drain->known || last->us <= 0)
         return 0;
     const double producers = (double)last->producers;
     const double offered = producers * (double)last->bytes_per_producer / last->us;
@@ -160,17 +162,38 @@ static int has_plateau(const struct xsti_fit_context *context, int64_t producers
 }
 
 /* Median of the plateau rows at (producers, bytes), or a negative number when there is none. */
-static double plateau_us(struct xsti_fit_context *context, enum xsti_time time, int64_t producers, int64_t bytes)
+/* The base curve at B: linear between its points, its last slope beyond them. */
+static double base_us(const struct xst_floor_table *table, size_t base_count, int64_t bytes)
+{
+    const struct xst_floor_point *const points = table->points;
+    if (base_count == 1 || bytes <= points[0].bytes_per_producer)
+        return points[0].us;
+    size_t i = 1;
+    while (i + 1 < base_count && points[i].bytes_per_producer < bytes)
+        i++;
+    const double from = (double)points[i - 1].bytes_per_producer, to = (double)points[i].bytes_per_producer;
+    return points[i - 1].us + (points[i].us - points[i - 1].us) * ((double)bytes - from) / (to - from);
+}
+
+/* Negative where there is no plateau. Producers that stay together meet the capacity bound however long the gap (11): what looks
+ * like a plateau is then a stall, far above the floor of the base curve. */
+static double plateau_us(struct xsti_fit_context *context, enum xsti_time time, size_t base_count, int64_t producers,
+                         int64_t bytes)
 {
     size_t count = 0;
     for (size_t i = 0; i < context->row_count; i++) {
         const struct xst_sample *const row = xsti_row(context, i);
-        if (!is_plateau(context, row, producers, bytes))
-            continue;
-        context->room[count++] = time_of(row, time);
-        xsti_use(context, i, bit_of(time));
+        if (is_plateau(context, row, producers, bytes))
+            context->room[count++] = time_of(row, time);
     }
-    return count ? xsti_median(context->room, count) : -1;
+    const double us = count ? xsti_median(context->room, count) : -1;
+    if (us < 0 || us > stalled_factor * base_us(table_of(context->path, time), base_count, bytes))
+        return -1;
+    for (size_t i = 0; i < context->row_count; i++) {
+        if (is_plateau(context, xsti_row(context, i), producers, bytes))
+            xsti_use(context, i, bit_of(time));
+    }
+    return us;
 }
 
 /* Smallest bytes above `after` that either the base curve or a plateau of `producers` has. */
@@ -202,7 +225,7 @@ static enum xst_status merge_curve(struct xsti_fit_context *context, enum xsti_t
     const size_t first = table->count;
     for (int64_t bytes = 0;
          (bytes = next_merged_bytes(context, table, base_count, producers, bytes)) != INT64_MAX;) {
-        struct xst_floor_point point = {producers, bytes, plateau_us(context, time, producers, bytes),
+        struct xst_floor_point point = {producers, bytes, plateau_us(context, time, base_count, producers, bytes),
                                         XST_FLOOR_SOURCE_PLATEAU};
         for (size_t i = 0; point.us < 0 && i < base_count; i++) {
             if (table->points[i].bytes_per_producer == bytes) {
@@ -210,6 +233,8 @@ static enum xst_status merge_curve(struct xsti_fit_context *context, enum xsti_t
                 point.source = table->points[i].source;
             }
         }
+        if (point.us < 0)
+            continue;
         /* A floor does not fall with bytes: where two sources meet, the earlier point's time is kept. */
         if (table->count > first)
             point.us = fmax(point.us, table->points[table->count - 1].us);
