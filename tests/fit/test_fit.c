@@ -246,9 +246,12 @@ static void odd_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_of_rows_does_not_matter), cmocka_unit_test(every_row_is_accounted_for),
-        cmocka_unit_test(options_are_copied),            cmocka_unit_test(nothing_to_fit),
-        cmocka_unit_test(single_rows),                   cmocka_unit_test(odd_rows),
+        cmocka_unit_test(order_of_rows_does_not_matter),
+        cmocka_unit_test(every_row_is_accounted_for),
+        cmocka_unit_test(options_are_copied),
+        cmocka_unit_test(nothing_to_fit),
+        cmocka_unit_test(single_rows),
+        cmocka_unit_test(odd_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,7 +122,8 @@ static void nvlink_floor(void **state)
     xt_near(floor_at(peer(), 132, 64 * KIB), 1.15, 0.015);
     for (size_t i = 0; i < peer()->issue_floor.count; i++) {
         const struct xst_floor_point *const point = &peer()->issue_floor.points[i];
-        const int swept = point->producers == 132 && (point->bytes_per_producer == 32768 || point->bytes_per_producer == 65536);
+        const int swept =
+            point->producers == 132 && (point->bytes_per_producer == 32768 || point->bytes_per_producer == 65536);
         if (swept)
             assert_int_equal(point->source, XST_FLOOR_SOURCE_PLATEAU);
         if (point->producers == 1)
@@ -181,13 +182,14 @@ static void free_running_periods(void **state)
 }
 
 static const struct xst_validation_row *validation_of(const struct xst_validation *validation, enum xst_method method,
-                                                      enum xst_quantity quantity, enum xst_model model, enum xst_rows rows)
+                                                      enum xst_quantity quantity, enum xst_model model,
+                                                      enum xst_rows rows)
 {
     for (size_t i = 0; i < validation->row_count; i++) {
         const struct xst_validation_row *const row = &validation->rows[i];
-        if (row->path.target == XST_TARGET_PEER && row->path.direction == XST_DIRECTION_ONE && row->path.method == method &&
-            row->path.threads == 256 && row->path.piece_bytes == 0 && row->quantity == quantity && row->model == model &&
-            row->rows == rows && !row->held_out)
+        if (row->path.target == XST_TARGET_PEER && row->path.direction == XST_DIRECTION_ONE &&
+            row->path.method == method && row->path.threads == 256 && row->path.piece_bytes == 0 &&
+            row->quantity == quantity && row->model == model && row->rows == rows && !row->held_out)
             return row;
     }
     fail_msg("no such line in the validation");
@@ -272,7 +274,9 @@ static void bystanders_on_the_host_path(void **state)
     }
     /* (16): a 4-byte load right after 132 x 16 KiB waited 35 us at most */
     const double backlog = 132 * 16 * KIB - to_host()->drain_bytes_per_us.value * 0.21;
-    xt_near(xst_law_bystander_delay_us(backlog, to_host()->free_capacity_bytes.value, to_host()->drain_bytes_per_us.value), 35, 2);
+    xt_near(xst_law_bystander_delay_us(backlog, to_host()->free_capacity_bytes.value,
+                                       to_host()->drain_bytes_per_us.value),
+            35, 2);
 }
 
 /* The control has no drain to speak of and is flat from 1 us on. */
@@ -299,11 +303,16 @@ static void local_control(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nvlink_drain),   cmocka_unit_test(nvlink_capacity),
-        cmocka_unit_test(nvlink_floor),   cmocka_unit_test(nvlink_times),
-        cmocka_unit_test(free_running_periods), cmocka_unit_test(aligned_rows_follow_their_law),
-        cmocka_unit_test(isolated_issue), cmocka_unit_test(bulk_release),
-        cmocka_unit_test(host_path),      cmocka_unit_test(bystanders_on_the_host_path),
+        cmocka_unit_test(nvlink_drain),
+        cmocka_unit_test(nvlink_capacity),
+        cmocka_unit_test(nvlink_floor),
+        cmocka_unit_test(nvlink_times),
+        cmocka_unit_test(free_running_periods),
+        cmocka_unit_test(aligned_rows_follow_their_law),
+        cmocka_unit_test(isolated_issue),
+        cmocka_unit_test(bulk_release),
+        cmocka_unit_test(host_path),
+        cmocka_unit_test(bystanders_on_the_host_path),
         cmocka_unit_test(local_control),
     };
     return cmocka_run_group_tests(tests, make_fits, free_fits);

@@ -37,7 +37,8 @@ void xt_status_at(enum xst_status got, enum xst_status wanted, const struct xst_
 {
     if (got == wanted)
         return;
-    print_error("status is %s, %s is wanted; %s\n", xst_status_name(got), xst_status_name(wanted), diag ? diag->text : "");
+    print_error("status is %s, %s is wanted; %s\n", xst_status_name(got), xst_status_name(wanted),
+                diag ? diag->text : "");
     _fail(file, line);
 }
 

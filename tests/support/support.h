@@ -25,7 +25,7 @@
 /* `text` contains `part` */
 #define xt_contains(text, part) xt_contains_at((text), (part), __FILE__, __LINE__)
 /* status is XST_OK, else the diag's sentence is printed */
-#define xt_ok(status, diag) xt_status_at((status), XST_OK, (diag), __FILE__, __LINE__)
+#define xt_ok(status, diag)             xt_status_at((status), XST_OK, (diag), __FILE__, __LINE__)
 #define xt_status(status, wanted, diag) xt_status_at((status), (wanted), (diag), __FILE__, __LINE__)
 
 void xt_near_at(double got, double want, double tolerance, const char *what, const char *file, int line);
