@@ -300,6 +300,35 @@ static void local_control(void **state)
     assert_true(count >= 5);
 }
 
+/* The profiles of the tree are the fit of the rows of the tree, to the byte. */
+static void shipped_profiles_are_this_fit(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct fitted *fitted;
+        const char *facts, *name, *profile;
+    } cases[] = {
+        {&nvlink, XST_SOURCE_DIR "/data/h200x2.json", "h200x2-nvlink", XST_SOURCE_DIR "/profiles/h200x2-nvlink.json"},
+        {&host, XST_SOURCE_DIR "/data/h200-host.json", "h200-host", XST_SOURCE_DIR "/profiles/h200-host.json"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct xst_diag diag = {XST_OK, 0, ""};
+        struct xst_machine_facts facts;
+        struct xst_profile profile;
+        char *text = NULL, *const shipped = xt_file_text(cases[i].profile, NULL);
+        xt_ok(xst_machine_facts_read(cases[i].facts, &facts, &diag), &diag);
+        if (!facts.origin[0])
+            strcpy(facts.origin, "recorded");
+        const struct xst_fit_options options = {&facts, cases[i].name};
+        xt_ok(xst_profile_fit(&cases[i].fitted->samples, &options, &profile, NULL, &diag), &diag);
+        xt_ok(xst_profile_print(&profile, &text, &diag), &diag);
+        assert_string_equal(shipped, text);
+        xst_profile_free(&profile);
+        free(shipped);
+        free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +343,7 @@ int main(void)
         cmocka_unit_test(host_path),
         cmocka_unit_test(bystanders_on_the_host_path),
         cmocka_unit_test(local_control),
+        cmocka_unit_test(shipped_profiles_are_this_fit),
     };
     return cmocka_run_group_tests(tests, make_fits, free_fits);
 }
