@@ -368,6 +368,17 @@ void cli_audits_print(const struct cli *cli, FILE *out, const struct xst_audit *
     }
 }
 
+void cli_audits_brief(FILE *out, const struct xst_audit *audits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct xst_audit *const audit = &audits[i];
+        fprintf(out, "%s%s%s: %s%s%s\n", kernel_of(audit), audit->name[0] ? " " : "", audit->name,
+                verdict_colour(out, audit->verdict), audit->sentence, cli_plain(out));
+        if (audit->action_count)
+            fprintf(out, "  first: %s\n", audit->actions[0].text);
+    }
+}
+
 enum xst_status cli_audit_put(struct cli *cli, json_t *document, const struct xst_audit *audit)
 {
     char *text = NULL;

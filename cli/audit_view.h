@@ -16,6 +16,9 @@ void cli_audit_print(const struct cli *cli, FILE *out, const struct xst_profile 
 /* One line per audit, then what to do about those that fail. */
 void cli_audits_print(const struct cli *cli, FILE *out, const struct xst_audit *audits, size_t count);
 
+/* Two lines per audit: the sentence, and the first thing to change. */
+void cli_audits_brief(FILE *out, const struct xst_audit *audits, size_t count);
+
 /* One row per audit. */
 struct cli_table cli_audit_table(const struct xst_audit *audits, size_t count);
 

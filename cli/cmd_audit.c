@@ -86,6 +86,7 @@ static const struct cli_option options[] = {
      .letter = 'x',
      .kind = CLI_FLAG,
      .help = "read the profile outside its range too, and mark what was read there"},
+    {.name = "brief", .kind = CLI_FLAG, .help = "only the verdict's sentence and the first change, per design"},
     {.name = NULL},
 };
 
@@ -176,7 +177,9 @@ static int finish(struct cli *cli, const struct xst_profile *profile, const stru
     json_t *const document = cli_document(cli, "audit", 1);
     enum xst_status status = fill_document(cli, list, document);
     if (status == XST_OK && cli_wants_text(cli) && !(output && strcmp(output, "-") == 0)) {
-        if (list->count == 1)
+        if (cli_given(cli, "brief"))
+            cli_audits_brief(stdout, list->audits, list->count);
+        else if (list->count == 1)
             cli_audit_print(cli, stdout, profile, &list->audits[0]);
         else
             cli_audits_print(cli, stdout, list->audits, list->count);
