@@ -258,10 +258,10 @@ static void print_path(const struct job *job)
     printf("%s on %s: ", xst_path_text(path, text, sizeof text), job->profile->name);
     if (path->drain_bytes_per_us.known)
         printf("R = %s, ", cli_show_number(path->drain_bytes_per_us.value, CLI_SHOW_RATE, rate, sizeof rate));
+    cli_show_number((double)path->valid.bytes_low, CLI_SHOW_BYTES, low, sizeof low);
+    cli_show_number((double)path->valid.bytes_high, CLI_SHOW_BYTES, high, sizeof high);
     printf("valid for %lld..%lld producers, %s..%s each\n\n", (long long)path->valid.producers_low,
-           (long long)path->valid.producers_high,
-           cli_show_number((double)path->valid.bytes_low, CLI_SHOW_BYTES, low, sizeof low),
-           cli_show_number((double)path->valid.bytes_high, CLI_SHOW_BYTES, high, sizeof high));
+           (long long)path->valid.producers_high, low, high);
 }
 
 /* Why cells are empty, each reason once with the number of rows. */
@@ -332,7 +332,6 @@ static enum xst_status prepare(struct job *job)
     if (points > CLI_SWEEP_MOST)
         return cli_say(&cli->diag, XST_ERR_USAGE, "the sweeps make %.0f points, more than %d", points, CLI_SWEEP_MOST);
     job->points = (size_t)points;
-    fill_columns(job->columns, job->path->release_floor.count > 0, job->extrapolate);
     const size_t room = job->points < MOST_TABLE_ROWS ? job->points : MOST_TABLE_ROWS;
     job->rows = calloc(room < PIECE ? PIECE : room, sizeof *job->rows);
     return job->rows ? XST_OK : cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
@@ -344,11 +343,13 @@ static int run(struct cli *cli)
     struct job job = {.cli = cli, .profile = &profile};
     enum xst_status status = cli_check_outputs(cli, 1);
     if (status == XST_OK)
+        status = prepare(&job);
+    if (status == XST_OK)
         status = cli_profile_load(cli, &profile);
     if (status == XST_OK)
         status = cli_profile_pick(cli, &profile, &job.path);
     if (status == XST_OK)
-        status = prepare(&job);
+        fill_columns(job.columns, job.path->release_floor.count > 0, job.extrapolate);
     if (status == XST_OK)
         status = produce(&job);
     free(job.rows);

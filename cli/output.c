@@ -226,6 +226,12 @@ enum xst_status cli_check_outputs(struct cli *cli, int has_rows)
                        "--json and --csv both want standard output; give one a file: --csv=FILE");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *const path = cli_text(cli, names[i]);
+        for (size_t j = 0; path && j < i; j++) {
+            const char *const other = cli_text(cli, names[j]);
+            if (other && strcmp(path, other) == 0 && strcmp(path, "-") != 0)
+                return cli_say(&cli->diag, XST_ERR_USAGE, "--%s and --%s name the same file, %.200s", names[j],
+                               names[i], path);
+        }
         if (cli->command->output_is_folder && strcmp(names[i], "output") == 0)
             continue; /* its files are checked as they are written */
         const enum xst_status status = path ? xst_text_check(path, cli->force, &cli->diag) : XST_OK;

@@ -3,6 +3,7 @@
  * The tool around its commands: finds the command, runs it, turns every outcome into one sentence and an exit code.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -176,9 +177,20 @@ static int is_one_of(const char *word, const char *a, const char *b, const char 
     return strcmp(word, a) == 0 || strcmp(word, b) == 0 || strcmp(word, c) == 0;
 }
 
+/* A closed descriptor 0, 1 or 2 would be given to the next file opened, and messages would land in it. Read-only, so that
+ * writing to it still fails. */
+static void keep_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd)
+            return;
+    }
+}
+
 int cli_main(int argc, char **argv)
 {
     struct cli none = {0};
+    keep_descriptors();
     signal(SIGPIPE, SIG_IGN);
     setlocale(LC_CTYPE, "");
     if (argc < 2) {

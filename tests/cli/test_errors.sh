@@ -110,6 +110,16 @@ err_has 'taken.csv: exists already'
 expect 0 predict -K 132 -B 32K --csv=taken.csv -q --force
 grep -q '^producers,' taken.csv || fail "--force did not write"
 
+expect 2 predict -K 132 -B 32K --csv=same --json=same -q
+err_has 'name the same file'
+absent same
+# Standard output closed: the profile is whole, and nothing printed lands in it.
+code=0
+"$xstage" fit "$host" -q -o closed.json >&- 2>err || code=$?
+[ "$code" -eq 3 ] || fail "closed standard output: exit $code"
+one_sentence
+json closed.json 'd["schema"] == "xstage.profile/1"'
+
 # Rows from other systems: CRLF, a byte-order mark, standard input.
 sed 's/$/\r/' "$host" >crlf.csv
 { printf '\357\273\277'; cat "$host"; } >bom.csv
