@@ -23,6 +23,7 @@ fuzz_one() { # fuzz_one PROGRAM; prints libFuzzer's last lines, all of them on f
     local corpora=("$build/corpus/$name")
     mkdir -p "${corpora[0]}"
     [ ! -d "tests/fuzz/corpus/$name" ] || corpora+=("tests/fuzz/corpus/$name")
+    [ ! -f "tests/fuzz/$name.dict" ] || corpora+=("-dict=tests/fuzz/$name.dict")
     if "$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
         -artifact_prefix="$build/" "${corpora[@]}" >"$log" 2>&1; then
         echo "fuzz $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs in ${seconds} s, no finding"
