@@ -24,7 +24,8 @@ static const struct cli_option options[] = {
     {.name = "facts",
      .kind = CLI_FILE,
      .arg = "FILE",
-     .help = "machine facts (JSON) for the fit; default: the file beside the samples whose name is theirs, cut at a '-'"},
+     .help =
+         "machine facts (JSON) for the fit; default: the file beside the samples whose name is theirs, cut at a '-'"},
     {.name = "svg", .kind = CLI_FILE, .arg = "DIR", .help = "write every figure into this folder as an SVG file"},
     {.name = "title", .kind = CLI_TEXT, .arg = "TEXT", .help = "title of the page; default: the names of the profiles"},
     {.name = NULL},
@@ -33,14 +34,16 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"xstage report data/h200x2-bursts.csv data/h200x2-rows.csv -o page.html",
      "The recorded H200 pair: fitted, drawn and validated on one page."},
-    {"xstage report data/h200x2-bursts.csv data/h200-host-bursts.csv -p h200x2-nvlink -p h200-host --audit flux.json -o page.html",
+    {"xstage report data/h200x2-bursts.csv data/h200-host-bursts.csv -p h200x2-nvlink -p h200-host --audit flux.json "
+     "-o page.html",
      "Two stored profiles with their rows, and an audit."},
     {"xstage report data/h200x2-bursts.csv -p h200x2-nvlink --svg figures", "The figures alone."},
     {NULL, NULL},
 };
 
 static const char about[] =
-    "Makes one HTML page that needs nothing else: it opens offline, follows the system's light or dark colours, and prints "
+    "Makes one HTML page that needs nothing else: it opens offline, follows the system's light or dark colours, and "
+    "prints "
     "with static figures. Points are measured rows, lines are the model. The same input gives the same page.\n\n"
     "Without --profile the samples are fitted first. Without samples the page shows the profile and the model's lines.";
 
@@ -97,8 +100,8 @@ static enum xst_status make_sections(struct cli *cli, struct job *job)
     for (size_t i = 0; i < job->section_count; i++) {
         const struct xst_fit *const fitted = i == 0 && job->fit.used ? &job->fit : NULL;
         if (has_rows) {
-            const enum xst_status status = xst_validation_run(&job->profiles[i], &job->samples, fitted,
-                                                              &job->validations[i], &cli->diag);
+            const enum xst_status status =
+                xst_validation_run(&job->profiles[i], &job->samples, fitted, &job->validations[i], &cli->diag);
             if (status != XST_OK)
                 return status;
         }
@@ -117,7 +120,8 @@ static enum xst_status check_usage(struct cli *cli)
                            cli_given(cli, repeated[i]), CLI_MOST_REPEATS);
     if (cli->arg_count == 0 && !cli_given(cli, "profile") && !cli_given(cli, "audit") && !cli_given(cli, "bench")) {
         cli_hint(cli, "for example: xstage report --profile h200x2-nvlink -o page.html");
-        return cli_say(&cli->diag, XST_ERR_USAGE, "nothing to report: samples, --profile, --audit or --bench is needed");
+        return cli_say(&cli->diag, XST_ERR_USAGE,
+                       "nothing to report: samples, --profile, --audit or --bench is needed");
     }
     if (!cli_given(cli, "output") && !cli_given(cli, "svg"))
         return cli_say(&cli->diag, XST_ERR_USAGE, "-o PAGE or --svg DIR is needed");
@@ -128,9 +132,12 @@ static enum xst_status check_usage(struct cli *cli)
 
 static enum xst_status write_all(struct cli *cli, const struct job *job, size_t audits, size_t *figures_out)
 {
-    const struct xst_report_input input = {cli_text(cli, "title"),    job->sections,
-                                           job->section_count,        job->documents,
-                                           audits,                    job->documents + audits,
+    const struct xst_report_input input = {cli_text(cli, "title"),
+                                           job->sections,
+                                           job->section_count,
+                                           job->documents,
+                                           audits,
+                                           job->documents + audits,
                                            job->document_count - audits};
     const char *const page = cli_text(cli, "output"), *const folder = cli_text(cli, "svg");
     enum xst_status status = XST_OK;
@@ -188,7 +195,8 @@ static int run(struct cli *cli)
     add_documents(cli, job, "bench");
     if (status == XST_OK)
         status = write_all(cli, job, audits, &figures);
-    const int code = status == XST_OK ? cli_emit(cli, document_of(cli, job, figures), NULL, CLI_GOOD) : cli_fail(cli, status);
+    const int code =
+        status == XST_OK ? cli_emit(cli, document_of(cli, job, figures), NULL, CLI_GOOD) : cli_fail(cli, status);
     job_free(job);
     return code;
 }

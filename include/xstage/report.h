@@ -46,12 +46,13 @@ struct xst_report_input {
 };
 
 /* Writes the page whole or not at all; an existing file is refused unless `force`. path "-" writes standard output. */
-enum xst_status xst_report_write(const char *path, const struct xst_report_input *input, int force, struct xst_diag *diag);
+enum xst_status xst_report_write(const char *path, const struct xst_report_input *input, int force,
+                                 struct xst_diag *diag);
 
 /* Writes every figure as DIR/<target>-<figure>.svg and creates the folder when it is missing. count_out (may be NULL) is how
  * many files were written. */
-enum xst_status xst_report_write_svgs(const char *dir, const struct xst_report_input *input, int force, size_t *count_out,
-                                      struct xst_diag *diag);
+enum xst_status xst_report_write_svgs(const char *dir, const struct xst_report_input *input, int force,
+                                      size_t *count_out, struct xst_diag *diag);
 
 #ifdef __cplusplus
 }

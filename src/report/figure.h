@@ -17,11 +17,11 @@
 #include "report/ticks.h"
 
 enum xsti_role_kind {
-    XSTI_ROLE_POINTS,  /* filled markers */
-    XSTI_ROLE_HOLLOW,  /* open markers */
-    XSTI_ROLE_LINE,    /* solid */
+    XSTI_ROLE_POINTS, /* filled markers */
+    XSTI_ROLE_HOLLOW, /* open markers */
+    XSTI_ROLE_LINE,   /* solid */
     XSTI_ROLE_DASHED,
-    XSTI_ROLE_KNEE     /* an upright tick across the line */
+    XSTI_ROLE_KNEE /* an upright tick across the line */
 };
 
 enum xsti_labels {
@@ -71,7 +71,7 @@ void xsti_figure_free(struct xsti_figure *figure);
 
 /* Index of the new entry; the last one when there is no room for more. */
 __attribute__((format(printf, 3, 4))) size_t xsti_figure_role(struct xsti_figure *figure, enum xsti_role_kind kind,
-                                                             const char *format, ...);
+                                                              const char *format, ...);
 __attribute__((format(printf, 2, 3))) size_t xsti_figure_group(struct xsti_figure *figure, const char *format, ...);
 
 /* The series of (group, role), made when it is missing; NULL when there is no room. */

@@ -99,17 +99,18 @@ static double widest_gap(const struct xsti_subject *subject, const struct xst_pa
     return end;
 }
 
-static void aligned_caption(const struct xsti_subject *subject, struct xsti_figure *figure, int64_t bytes, double aligned,
-                            double law, double drifting)
+static void aligned_caption(const struct xsti_subject *subject, struct xsti_figure *figure, int64_t bytes,
+                            double aligned, double law, double drifting)
 {
     char size[XSTI_NUMBER_BYTES], a[XSTI_NUMBER_BYTES], b[XSTI_NUMBER_BYTES], c[XSTI_NUMBER_BYTES];
-    const int length = snprintf(figure->caption, sizeof figure->caption,
-                                "Started together, %lld producers \xC3\x97 %s issue in %s \xC2\xB5s even at the longest gap",
-                                (long long)subject->producers, xsti_bytes_words((double)bytes, size),
-                                xsti_number_words(aligned, a));
+    const int length =
+        snprintf(figure->caption, sizeof figure->caption,
+                 "Started together, %lld producers \xC3\x97 %s issue in %s \xC2\xB5s even at the longest gap",
+                 (long long)subject->producers, xsti_bytes_words((double)bytes, size), xsti_number_words(aligned, a));
     size_t at = (size_t)length;
     if (isfinite(law))
-        at += (size_t)snprintf(figure->caption + at, sizeof figure->caption - at, " (law (11): %s)", xsti_number_words(law, b));
+        at += (size_t)snprintf(figure->caption + at, sizeof figure->caption - at, " (law (11): %s)",
+                               xsti_number_words(law, b));
     if (isfinite(drifting))
         at += (size_t)snprintf(figure->caption + at, sizeof figure->caption - at, "; free to drift they issue in %s",
                                xsti_number_words(drifting, c));
@@ -119,8 +120,7 @@ static void aligned_caption(const struct xsti_subject *subject, struct xsti_figu
 int xsti_figure_aligned(const struct xsti_subject *subject, struct xsti_figure *figure)
 {
     const struct xst_path *const path = subject->path;
-    const struct xsti_choice bytes =
-        xsti_choose_bytes(subject->samples, path, XST_MODE_ALIGNED, subject->producers, 2);
+    const struct xsti_choice bytes = xsti_choose_bytes(subject->samples, path, XST_MODE_ALIGNED, subject->producers, 2);
     char size[XSTI_NUMBER_BYTES];
     if (bytes.count == 0)
         return 0;
@@ -155,8 +155,7 @@ int xsti_figure_release(const struct xsti_subject *subject, struct xsti_figure *
     const struct xst_path *const path = subject->staged;
     if (!path)
         return 0;
-    const struct xsti_choice bytes =
-        xsti_choose_bytes(subject->samples, path, XST_MODE_ALIGNED, subject->producers, 2);
+    const struct xsti_choice bytes = xsti_choose_bytes(subject->samples, path, XST_MODE_ALIGNED, subject->producers, 2);
     char size[XSTI_NUMBER_BYTES], a[XSTI_NUMBER_BYTES], b[XSTI_NUMBER_BYTES];
     if (bytes.count == 0)
         return 0;
@@ -179,7 +178,8 @@ int xsti_figure_release(const struct xsti_subject *subject, struct xsti_figure *
         add_line(subject, path, figure, group, law, size_bytes, RELEASE_ALIGNED, end);
         if (size_bytes <= subject->typical_bytes || i == 0)
             snprintf(figure->caption, sizeof figure->caption,
-                     "With bulk stores the wait moves out of the issue: %lld producers \xC3\x97 %s issue in %s \xC2\xB5s, and their"
+                     "With bulk stores the wait moves out of the issue: %lld producers \xC3\x97 %s issue in %s "
+                     "\xC2\xB5s, and their"
                      " staging is free again after %s \xC2\xB5s.",
                      (long long)subject->producers, size, xsti_number_words(issued, a), xsti_number_words(released, b));
     }

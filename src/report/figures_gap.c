@@ -30,8 +30,7 @@ static double sweep_end(const struct xsti_subject *subject, int64_t bytes, doubl
     size_t at = 0;
     struct xst_timing timing;
     *bursts_out = INFINITY;
-    for (const struct xst_sample *row;
-         (row = xsti_next_row(subject->samples, subject->path, XST_MODE_PERIODIC, &at));)
+    for (const struct xst_sample *row; (row = xsti_next_row(subject->samples, subject->path, XST_MODE_PERIODIC, &at));)
         if (row->producers == subject->producers && row->bytes_per_producer == bytes && row->gap_us > end) {
             end = row->gap_us;
             *bursts_out = (double)row->bursts;
@@ -87,7 +86,8 @@ static int ends_of(struct xsti_figure *figure, size_t group, size_t role, double
 }
 
 /* How far the rows of one series lie below law (1) at most. */
-static double most_below(const struct xsti_subject *subject, struct xsti_figure *figure, size_t group, size_t role, int64_t bytes)
+static double most_below(const struct xsti_subject *subject, struct xsti_figure *figure, size_t group, size_t role,
+                         int64_t bytes)
 {
     const struct xsti_series *const series = xsti_figure_series(figure, group, role);
     const double loop_us = xsti_known_or(&subject->path->loop_us, 0);
@@ -114,20 +114,24 @@ static void issue_caption(const struct xsti_subject *subject, struct xsti_figure
                      &timing))
         return;
     if (ends_of(figure, group, measured, &first, &last))
-        at = (size_t)snprintf(text, room, "%lld producers \xC3\x97 %s take %s \xC2\xB5s to issue without a gap and %s \xC2\xB5s"
+        at = (size_t)snprintf(text, room,
+                              "%lld producers \xC3\x97 %s take %s \xC2\xB5s to issue without a gap and %s \xC2\xB5s"
                               " once recovered; the law puts the recovery gap G* at %s \xC2\xB5s",
-                              (long long)subject->producers, size, xsti_number_words(first, a), xsti_number_words(last, b),
-                              xsti_number_words(timing.recovery_gap_us, c));
+                              (long long)subject->producers, size, xsti_number_words(first, a),
+                              xsti_number_words(last, b), xsti_number_words(timing.recovery_gap_us, c));
     else
-        at = (size_t)snprintf(text, room, "For %lld producers \xC3\x97 %s the law puts the recovery gap G* at %s \xC2\xB5s",
+        at = (size_t)snprintf(text, room,
+                              "For %lld producers \xC3\x97 %s the law puts the recovery gap G* at %s \xC2\xB5s",
                               (long long)subject->producers, size, xsti_number_words(timing.recovery_gap_us, c));
     if (ends_of(figure, group, control, &first, &last) && at < room)
         at += (size_t)snprintf(text + at, room - at, ", while stores to local memory go from %s to %s \xC2\xB5s",
                                xsti_number_words(first, a), xsti_number_words(last, b));
     const double below = most_below(subject, figure, group, measured, bytes);
     if (below > 0.1 * timing.drain_us && at < room)
-        at += (size_t)snprintf(text + at, room - at, ". Between the two, the mean over unequal producers lies up to %s \xC2\xB5s below"
-                               " the law", xsti_number_words(below, a));
+        at += (size_t)snprintf(text + at, room - at,
+                               ". Between the two, the mean over unequal producers lies up to %s \xC2\xB5s below"
+                               " the law",
+                               xsti_number_words(below, a));
     if (at < room)
         snprintf(text + at, room - at, ".");
 }
@@ -198,7 +202,8 @@ static void period_lines(const struct xsti_subject *subject, struct xsti_figure 
     }
 }
 
-static void period_caption(const struct xsti_subject *subject, const struct xsti_choice *bytes, struct xsti_figure *figure)
+static void period_caption(const struct xsti_subject *subject, const struct xsti_choice *bytes,
+                           struct xsti_figure *figure)
 {
     enum { MOST = 512 };
     double law_errors[MOST], rival_errors[MOST];
@@ -219,10 +224,12 @@ static void period_caption(const struct xsti_subject *subject, const struct xsti
     }
     if (count == 0)
         snprintf(figure->caption, sizeof figure->caption,
-                 "Below the recovery gap a longer gap is free: the period stays at V/R, where the completion-coupled sum grows.");
+                 "Below the recovery gap a longer gap is free: the period stays at V/R, where the completion-coupled "
+                 "sum grows.");
     else
         snprintf(figure->caption, sizeof figure->caption,
-                 "Over these %zu rows the law's period is off by %s in the median, the completion-coupled sum by %s: a gap up"
+                 "Over these %zu rows the law's period is off by %s in the median, the completion-coupled sum by %s: a "
+                 "gap up"
                  " to G* costs nothing.",
                  count, xsti_percent_words(xsti_median(law_errors, count), a),
                  xsti_percent_words(xsti_median(rival_errors, count), b));

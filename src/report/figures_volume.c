@@ -64,16 +64,17 @@ static void isolated_caption(const struct xsti_subject *subject, struct xsti_fig
         if (next->producers == subject->producers && (double)next->bytes_per_producer > 1.5 * knee &&
             (!row || next->bytes_per_producer < row->bytes_per_producer))
             row = next;
-    const int length = snprintf(figure->caption, sizeof figure->caption,
-                                "One burst of %lld producers on an empty path stays on its floor up to %s each (%s in all)",
-                                (long long)subject->producers, xsti_bytes_words(knee, knee_text),
-                                xsti_bytes_words(knee * producers, volume));
+    const int length =
+        snprintf(figure->caption, sizeof figure->caption,
+                 "One burst of %lld producers on an empty path stays on its floor up to %s each (%s in all)",
+                 (long long)subject->producers, xsti_bytes_words(knee, knee_text),
+                 xsti_bytes_words(knee * producers, volume));
     if (row && xsti_law_at(path, producers, (double)row->bytes_per_producer, 0,
                            XST_TIMING_DRAIN | XST_TIMING_FLOOR | XST_TIMING_CAPACITY, &timing))
         snprintf(figure->caption + length, sizeof figure->caption - (size_t)length,
                  "; at %s it took %s \xC2\xB5s, where the law says %s.",
-                 xsti_bytes_words((double)row->bytes_per_producer, size), xsti_number_words(row->issue_mean_us, measured),
-                 xsti_number_words(timing.isolated_issue_us, law));
+                 xsti_bytes_words((double)row->bytes_per_producer, size),
+                 xsti_number_words(row->issue_mean_us, measured), xsti_number_words(timing.isolated_issue_us, law));
     else
         snprintf(figure->caption + length, sizeof figure->caption - (size_t)length, ".");
 }
@@ -108,8 +109,8 @@ int xsti_figure_isolated(const struct xsti_subject *subject, struct xsti_figure 
 }
 
 /* How far the saturated rows are from V/R: the largest ratio of periods at one volume, and how many splits share it. */
-static void zero_gap_caption(const struct xsti_subject *subject, struct xsti_figure *figure, const struct xsti_figure *drawn,
-                             size_t measured)
+static void zero_gap_caption(const struct xsti_subject *subject, struct xsti_figure *figure,
+                             const struct xsti_figure *drawn, size_t measured)
 {
     char rate[XSTI_NUMBER_BYTES], volume[XSTI_NUMBER_BYTES], low_text[XSTI_NUMBER_BYTES], high_text[XSTI_NUMBER_BYTES];
     const double drain = subject->path->drain_bytes_per_us.value;
@@ -137,14 +138,15 @@ static void zero_gap_caption(const struct xsti_subject *subject, struct xsti_fig
             }
         }
     }
-    const int length = snprintf(figure->caption, sizeof figure->caption,
-                                "Back to back, each burst takes V/R, with R = %s GB/s fitted at the largest producer count",
-                                xsti_number_words(drain / 1000, rate));
+    const int length =
+        snprintf(figure->caption, sizeof figure->caption,
+                 "Back to back, each burst takes V/R, with R = %s GB/s fitted at the largest producer count",
+                 xsti_number_words(drain / 1000, rate));
     char *const rest = figure->caption + length;
     const size_t room = sizeof figure->caption - (size_t)length;
     if (best_count > 1)
-        snprintf(rest, room, " and however V is split: %zu saturated rows within 5 %% of %s took %s to %s \xC2\xB5s.", best_count,
-                 xsti_bytes_words(best_volume, volume), xsti_number_words(best_low, low_text),
+        snprintf(rest, room, " and however V is split: %zu saturated rows within 5 %% of %s took %s to %s \xC2\xB5s.",
+                 best_count, xsti_bytes_words(best_volume, volume), xsti_number_words(best_low, low_text),
                  xsti_number_words(best_high, high_text));
     else
         snprintf(rest, room, "; above the line the producers themselves are the limit.");
@@ -161,8 +163,8 @@ int xsti_figure_zero_gap(const struct xsti_subject *subject, struct xsti_figure 
     snprintf(figure->y.label, sizeof figure->y.label, "period: (total \xE2\x88\x92 fence) / bursts (\xC2\xB5s)");
     const double drain = subject->path->drain_bytes_per_us.value;
     const size_t measured = xsti_figure_role(figure, XSTI_ROLE_HOLLOW, "measured");
-    const size_t law = xsti_figure_role(figure, XSTI_ROLE_LINE, "model: V/R with R = %s GB/s",
-                                        xsti_number_words(drain / 1000, rate));
+    const size_t law =
+        xsti_figure_role(figure, XSTI_ROLE_LINE, "model: V/R with R = %s GB/s", xsti_number_words(drain / 1000, rate));
     for (size_t i = 0; i < producers.count; i++) {
         const size_t group = xsti_figure_group(figure, "K = %lld", (long long)producers.values[i]);
         size_t at = 0;

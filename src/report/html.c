@@ -21,7 +21,8 @@ static void put_head(struct xsti_out *out, const char *title)
     xsti_put(out, "</style>\n</head>\n<body>\n");
 }
 
-static void put_contents(struct xsti_out *out, const struct xst_report_input *input, const struct xsti_figure_list *figures)
+static void put_contents(struct xsti_out *out, const struct xst_report_input *input,
+                         const struct xsti_figure_list *figures)
 {
     xsti_put(out, "<nav aria-label=\"Contents\">");
     for (size_t i = 0; i < input->section_count; i++) {
@@ -61,10 +62,12 @@ static void put_figures(struct xsti_out *out, const struct xsti_figure_list *fig
         if (figures->entries[i].section != section)
             continue;
         if (!begun)
-            xsti_putf(out, "<h2 id=\"figures-%zu\">Measured and modelled</h2>\n<p class=\"note\">Points are measured rows, lines"
-                           " are the model. Each parameter was read off the rows that identify it alone; nothing is refitted per"
-                           " curve.</p>\n",
-                      section + 1);
+            xsti_putf(
+                out,
+                "<h2 id=\"figures-%zu\">Measured and modelled</h2>\n<p class=\"note\">Points are measured rows, lines"
+                " are the model. Each parameter was read off the rows that identify it alone; nothing is refitted per"
+                " curve.</p>\n",
+                section + 1);
         begun = 1;
         put_figure(out, figures->entries[i].figure);
     }
@@ -106,7 +109,8 @@ static void put_symbols(struct xsti_out *out)
     static const char *const rows[][2] = {
         {"K, B, V", "producers (CTAs that store at once), bytes each of them writes in one burst, V = K\xC2\xB7"
                     "B"},
-        {"G, G*", "useful time between the end of one issue and the next start; G* = V/R \xE2\x88\x92 T0, the gap from which on a burst"
+        {"G, G*", "useful time between the end of one issue and the next start; G* = V/R \xE2\x88\x92 T0, the gap from "
+                  "which on a burst"
                   " no longer waits (3)"},
         {"T0", "issue time of a burst that meets no backpressure"},
         {"R", "rate at which the path drains, all producers together"},
@@ -117,7 +121,8 @@ static void put_symbols(struct xsti_out *out)
     xsti_put(out, "<h2 id=\"reading\">Symbols</h2>\n<div class=\"scroll\"><table><tbody>\n");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         xsti_putf(out, "<tr><th>%s</th><td class=\"wrap\">%s</td></tr>\n", rows[i][0], rows[i][1]);
-    xsti_put(out, "</tbody></table></div>\n<p class=\"note\">Numbers in parentheses are the equations of docs/model.md. 1 GB/s = 1000"
+    xsti_put(out, "</tbody></table></div>\n<p class=\"note\">Numbers in parentheses are the equations of "
+                  "docs/model.md. 1 GB/s = 1000"
                   " bytes/\xC2\xB5s; KiB and MiB are binary.</p>\n");
 }
 
@@ -171,7 +176,8 @@ void xsti_put_page(struct xsti_out *out, const struct xst_report_input *input, c
     put_head(out, title);
     xsti_put(out, "<header>\n<h1>");
     xsti_put_escaped(out, title);
-    xsti_put(out, "</h1>\n<p class=\"soft\">Stores to memory outside the device: how fast they drain, how much may be under way, and"
+    xsti_put(out, "</h1>\n<p class=\"soft\">Stores to memory outside the device: how fast they drain, how much may be "
+                  "under way, and"
                   " when a kernel that issues them has to wait.</p>\n</header>\n<main>\n");
     for (size_t i = 0; i < input->section_count; i++)
         put_section(out, input, i, figures);

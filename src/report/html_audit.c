@@ -14,8 +14,7 @@ static void put_object(struct xsti_out *out, const char *title, const json_t *ob
     const char *key;
     json_t *value;
     size_t shown = 0;
-    json_object_foreach((json_t *)object, key, value)
-    {
+    json_object_foreach((json_t *)object, key, value) {
         if (json_is_null(value) || json_is_object(value) || json_is_array(value))
             continue;
         if (shown++ == 0)
@@ -37,10 +36,14 @@ static void put_bound(struct xsti_out *out, const char *name, const json_t *boun
     if (!json_is_object(bound))
         return;
     const json_t *const holds = json_object_get(bound, "holds"), *const margin = json_object_get(bound, "margin_bytes"),
-                 *const delay = json_object_get(bound, "delay_us");
+                        *const delay = json_object_get(bound, "delay_us");
     xsti_putf(out, "<tr><th>%s</th><td class=\"w %s\">%s</td><td class=\"w\">", name,
-              json_is_true(holds) ? "good" : json_is_false(holds) ? "bad" : "soft",
-              json_is_true(holds) ? "holds" : json_is_false(holds) ? "fails" : "not known");
+              json_is_true(holds)    ? "good"
+              : json_is_false(holds) ? "bad"
+                                     : "soft",
+              json_is_true(holds)    ? "holds"
+              : json_is_false(holds) ? "fails"
+                                     : "not known");
     if (json_is_number(margin)) {
         const double bytes = json_number_value(margin);
         xsti_putf(out, "%s %s", xsti_bytes_words(fabs(bytes), text), bytes < 0 ? "too much" : "to spare");
@@ -113,8 +116,7 @@ static void put_shape(struct xsti_out *out, const json_t *shape)
     if (!json_is_object(shape))
         return;
     xsti_put(out, "<p class=\"soft\">");
-    json_object_foreach((json_t *)shape, key, value)
-    {
+    json_object_foreach((json_t *)shape, key, value) {
         if (json_is_null(value) || json_is_object(value) || json_is_array(value))
             continue;
         xsti_put(out, shown++ ? " \xC2\xB7 " : "");
@@ -125,7 +127,8 @@ static void put_shape(struct xsti_out *out, const json_t *shape)
     xsti_put(out, "</p>\n");
 }
 
-static void put_case(struct xsti_out *out, const char *schedule, const char *bursts, const json_t *gap, const json_t *one_case)
+static void put_case(struct xsti_out *out, const char *schedule, const char *bursts, const json_t *gap,
+                     const json_t *one_case)
 {
     static const char *const keys[] = {"issue_us", "period_us", "release_us"};
     const char *const verdict = json_string_value(json_object_get(one_case, "verdict"));
@@ -152,8 +155,10 @@ static void put_cases(struct xsti_out *out, const json_t *audit)
     const json_t *const schedules = json_object_get(audit, "schedules");
     if (!json_is_object(json_object_get(audit, "aligned")) && !json_is_array(schedules))
         return;
-    xsti_put(out, "<div class=\"scroll\"><table><thead><tr><th class=\"w\">bursts</th><th>gap</th><th>issue</th><th>period</th>"
-                  "<th>staging busy</th><th class=\"w\">verdict</th></tr></thead><tbody>\n");
+    xsti_put(
+        out,
+        "<div class=\"scroll\"><table><thead><tr><th class=\"w\">bursts</th><th>gap</th><th>issue</th><th>period</th>"
+        "<th>staging busy</th><th class=\"w\">verdict</th></tr></thead><tbody>\n");
     if (json_array_size(schedules) == 0) {
         const json_t *const gap = json_object_get(json_object_get(audit, "numbers"), "gap_us");
         put_case(out, "", "start together", gap, json_object_get(audit, "aligned"));
@@ -195,7 +200,8 @@ static void put_audit(struct xsti_out *out, const json_t *audit)
 
 void xsti_put_audits(struct xsti_out *out, json_t *const *audits, size_t count)
 {
-    xsti_put(out, "<h2 id=\"audits\">Audits</h2>\n<p>The design test (10): what leaves the device in the long run must fit in R\xC2\xB7(T0 +"
+    xsti_put(out, "<h2 id=\"audits\">Audits</h2>\n<p>The design test (10): what leaves the device in the long run must "
+                  "fit in R\xC2\xB7(T0 +"
                   " G), and the backlog of a burst must fit in Q(K).</p>\n");
     for (size_t i = 0; i < count; i++) {
         const json_t *const many = json_object_get(audits[i], "audits");

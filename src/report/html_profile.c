@@ -113,9 +113,10 @@ static void put_answer(struct xsti_out *out, const struct xst_report_section *se
         xsti_putf(out, "<td>%s <small>K = %.0f</small></td>", xsti_bytes_words(capacity, text), producers);
     else
         xsti_putf(out, "<td>%s</td>", dash);
-    if (bytes > 0 && xsti_law_at(path, producers, bytes, 0, XST_TIMING_DRAIN | XST_TIMING_FLOOR | XST_TIMING_RELEASE, &timing))
-        xsti_putf(out, "<td>%s <small>%.0f \xC3\x97 %s</small></td>", xsti_number_words(timing.recovery_gap_us, text), producers,
-                  xsti_bytes_words(bytes, size));
+    if (bytes > 0 &&
+        xsti_law_at(path, producers, bytes, 0, XST_TIMING_DRAIN | XST_TIMING_FLOOR | XST_TIMING_RELEASE, &timing))
+        xsti_putf(out, "<td>%s <small>%.0f \xC3\x97 %s</small></td>", xsti_number_words(timing.recovery_gap_us, text),
+                  producers, xsti_bytes_words(bytes, size));
     else
         xsti_putf(out, "<td>%s</td>", dash);
     xsti_put(out, "</tr>\n");
@@ -125,10 +126,12 @@ void xsti_put_answers(struct xsti_out *out, const struct xst_report_section *sec
 {
     const struct xst_profile *const profile = section->profile;
     size_t shown = 0;
-    xsti_put(out, "<div class=\"scroll answers\"><table><thead><tr><th class=\"w\">path</th><th>R<br><small>GB/s</small></th>"
-                  "<th>T0, 16 KiB<br><small>\xC2\xB5s</small></th><th>T0, 32 KiB<br><small>\xC2\xB5s</small></th>"
-                  "<th>Q(K)<br><small>held at most</small></th><th>G*<br><small>\xC2\xB5s, recovery gap</small></th></tr></thead>"
-                  "<tbody>\n");
+    xsti_put(
+        out,
+        "<div class=\"scroll answers\"><table><thead><tr><th class=\"w\">path</th><th>R<br><small>GB/s</small></th>"
+        "<th>T0, 16 KiB<br><small>\xC2\xB5s</small></th><th>T0, 32 KiB<br><small>\xC2\xB5s</small></th>"
+        "<th>Q(K)<br><small>held at most</small></th><th>G*<br><small>\xC2\xB5s, recovery gap</small></th></tr></thead>"
+        "<tbody>\n");
     for (size_t i = 0; i < profile->path_count; i++) {
         if (profile->paths[i].target == XST_TARGET_LOCAL || !xsti_path_is_default(&profile->paths[i]))
             continue;
@@ -166,18 +169,23 @@ static void put_path_row(struct xsti_out *out, const struct xst_path *path)
     xsti_put_bytes_cell(out, path->free_capacity_bytes.known, path->free_capacity_bytes.value);
     xsti_putf(out, "<td>%lld\xE2\x80\x93%lld</td><td>%s\xE2\x80\x93%s</td><td>%lld <small>of %lld</small></td></tr>\n",
               (long long)path->valid.producers_low, (long long)path->valid.producers_high,
-              xsti_bytes_words((double)path->valid.bytes_low, low), xsti_bytes_words((double)path->valid.bytes_high, high),
-              (long long)path->rows_used, (long long)(path->rows_used + path->rows_excluded));
+              xsti_bytes_words((double)path->valid.bytes_low, low),
+              xsti_bytes_words((double)path->valid.bytes_high, high), (long long)path->rows_used,
+              (long long)(path->rows_used + path->rows_excluded));
 }
 
 void xsti_put_path_table(struct xsti_out *out, const struct xst_profile *profile)
 {
-    xsti_put(out, "<div class=\"scroll\"><table><thead><tr><th class=\"w\">path</th><th>R<br><small>GB/s</small></th>"
-                  "<th>d<br><small>\xC2\xB5s</small></th><th>F<br><small>\xC2\xB5s</small></th><th>Q per<br>producer</th>"
-                  "<th>Q<br>in all</th><th>Q_free</th><th>producers</th><th>bytes each</th><th>rows<br>used</th></tr></thead>"
-                  "<tbody>\n");
+    xsti_put(
+        out,
+        "<div class=\"scroll\"><table><thead><tr><th class=\"w\">path</th><th>R<br><small>GB/s</small></th>"
+        "<th>d<br><small>\xC2\xB5s</small></th><th>F<br><small>\xC2\xB5s</small></th><th>Q per<br>producer</th>"
+        "<th>Q<br>in all</th><th>Q_free</th><th>producers</th><th>bytes each</th><th>rows<br>used</th></tr></thead>"
+        "<tbody>\n");
     for (size_t i = 0; i < profile->path_count; i++)
         put_path_row(out, &profile->paths[i]);
-    xsti_put(out, "</tbody></table></div>\n<p class=\"note\">A dash: the samples do not identify it. Q per producer and in all are the"
-                  " form min(K\xC2\xB7" "c, Q) that serves extrapolation only; the tables below are what predictions read.</p>\n");
+    xsti_put(out, "</tbody></table></div>\n<p class=\"note\">A dash: the samples do not identify it. Q per producer "
+                  "and in all are the"
+                  " form min(K\xC2\xB7"
+                  "c, Q) that serves extrapolation only; the tables below are what predictions read.</p>\n");
 }

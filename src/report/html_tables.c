@@ -81,14 +81,16 @@ static void put_capacity_table(struct xsti_out *out, const struct xst_capacity_t
     char text[XSTI_NUMBER_BYTES], high[XSTI_NUMBER_BYTES];
     if (table->count == 0)
         return;
-    xsti_putf(out, "<div class=\"scroll\"><table><thead><tr><th class=\"w\">%s</th><th>capacity</th><th>from</th><th>to</th>"
-                   "<th>per producer</th><th>rows</th></tr></thead><tbody>\n",
+    xsti_putf(out,
+              "<div class=\"scroll\"><table><thead><tr><th class=\"w\">%s</th><th>capacity</th><th>from</th><th>to</th>"
+              "<th>per producer</th><th>rows</th></tr></thead><tbody>\n",
               name);
     for (size_t i = 0; i < table->count; i++) {
         const struct xst_capacity_point *const point = &table->points[i];
         xsti_putf(out, "<tr><th>K = %lld</th>", (long long)point->producers);
         xsti_put_bytes_cell(out, 1, point->bytes);
-        xsti_putf(out, "<td>%s</td><td>%s</td>", xsti_bytes_words(point->low, text), xsti_bytes_words(point->high, high));
+        xsti_putf(out, "<td>%s</td><td>%s</td>", xsti_bytes_words(point->low, text),
+                  xsti_bytes_words(point->high, high));
         xsti_put_bytes_cell(out, 1, point->bytes / (double)point->producers);
         xsti_putf(out, "<td>%lld</td></tr>\n", (long long)point->n);
     }
@@ -101,7 +103,8 @@ void xsti_put_path_details(struct xsti_out *out, const struct xst_profile *profi
     int open = 1;
     for (size_t i = 0; i < profile->path_count; i++) {
         const struct xst_path *const path = &profile->paths[i];
-        if (path->issue_floor.count + path->capacity.count + path->release_floor.count + path->release_capacity.count == 0)
+        if (path->issue_floor.count + path->capacity.count + path->release_floor.count + path->release_capacity.count ==
+            0)
             continue;
         /* The first path that matters stands open; the others are a click away. */
         const int first = open && path->target != XST_TARGET_LOCAL && xsti_path_is_default(path);
@@ -115,5 +118,6 @@ void xsti_put_path_details(struct xsti_out *out, const struct xst_profile *profi
         put_capacity_table(out, &path->release_capacity, "Q(K) of the release");
         xsti_put(out, "</div></details>\n");
     }
-    xsti_put(out, "<p class=\"note\">T0 in bold: large-gap plateau; plain: isolated burst of the fewest producers.</p>\n");
+    xsti_put(out,
+             "<p class=\"note\">T0 in bold: large-gap plateau; plain: isolated burst of the fewest producers.</p>\n");
 }

@@ -5,7 +5,8 @@
 #include "report/html.h"
 
 /* Models in the order of their columns. */
-static const enum xst_model models[] = {XST_MODEL_LAW, XST_MODEL_LAW_ALIGNED, XST_MODEL_FLUID, XST_MODEL_COMPLETION_COUPLED};
+static const enum xst_model models[] = {XST_MODEL_LAW, XST_MODEL_LAW_ALIGNED, XST_MODEL_FLUID,
+                                        XST_MODEL_COMPLETION_COUPLED};
 enum { MODEL_COUNT = sizeof models / sizeof *models };
 
 static const char *model_words(enum xst_model model)
@@ -30,8 +31,8 @@ static int is_default_key(const struct xst_path_key *key)
 
 static int same_key(const struct xst_path_key *a, const struct xst_path_key *b)
 {
-    return a->target == b->target && a->direction == b->direction && a->method == b->method && a->threads == b->threads &&
-           a->piece_bytes == b->piece_bytes && a->pitch_bytes == b->pitch_bytes;
+    return a->target == b->target && a->direction == b->direction && a->method == b->method &&
+           a->threads == b->threads && a->piece_bytes == b->piece_bytes && a->pitch_bytes == b->pitch_bytes;
 }
 
 /* Which lines one table shows. */
@@ -100,8 +101,8 @@ static void put_line(struct xsti_out *out, const struct choice *choice, const st
     char name[XST_NAME_BYTES];
     xsti_put(out, "<tr><th>");
     xsti_put_escaped(out, xst_path_text(&path, name, sizeof name));
-    xsti_putf(out, "</th><td class=\"w\">%s</td><td class=\"w\">%s</td><td>%lld</td>", xst_quantity_text(like->quantity),
-              xst_rows_text(like->rows), (long long)like->n);
+    xsti_putf(out, "</th><td class=\"w\">%s</td><td class=\"w\">%s</td><td>%lld</td>",
+              xst_quantity_text(like->quantity), xst_rows_text(like->rows), (long long)like->n);
     for (size_t m = 0; m < MODEL_COUNT; m++)
         if (has_model(choice, models[m]))
             put_errors(out, find(choice, like, models[m]), columns_of(models[m]));
@@ -123,8 +124,10 @@ static int is_first(const struct choice *choice, size_t index)
 
 static void put_table(struct xsti_out *out, const struct choice *choice)
 {
-    xsti_put(out, "<div class=\"scroll\"><table class=\"errors\"><thead><tr><th class=\"w\" rowspan=\"2\">path</th>"
-                  "<th class=\"w\" rowspan=\"2\">quantity</th><th class=\"w\" rowspan=\"2\">rows</th><th rowspan=\"2\">n</th>");
+    xsti_put(
+        out,
+        "<div class=\"scroll\"><table class=\"errors\"><thead><tr><th class=\"w\" rowspan=\"2\">path</th>"
+        "<th class=\"w\" rowspan=\"2\">quantity</th><th class=\"w\" rowspan=\"2\">rows</th><th rowspan=\"2\">n</th>");
     for (size_t m = 0; m < MODEL_COUNT; m++)
         if (has_model(choice, models[m]))
             xsti_putf(out, "<th class=\"first\" colspan=\"%d\">%s</th>", columns_of(models[m]), model_words(models[m]));
@@ -145,9 +148,11 @@ void xsti_put_validation(struct xsti_out *out, const struct xst_validation *vali
     size_t counts[2][2] = {{0}};
     for (size_t i = 0; i < validation->row_count; i++)
         counts[is_default_key(&validation->rows[i].path)][validation->rows[i].held_out != 0]++;
-    xsti_put(out, "<p>Relative errors of each law on every recorded row, beside the completion-coupled rival (5). Periods are compared"
-                  " as totals of a run; issue errors are over the measured period; bias is the median of prediction minus"
-                  " measurement.</p>\n");
+    xsti_put(out,
+             "<p>Relative errors of each law on every recorded row, beside the completion-coupled rival (5). Periods "
+             "are compared"
+             " as totals of a run; issue errors are over the measured period; bias is the median of prediction minus"
+             " measurement.</p>\n");
     put_table(out, &(struct choice){validation, 1, 0});
     if (counts[1][1]) {
         xsti_put(out, "<details><summary>Only rows that served no parameter (held out)</summary>\n");

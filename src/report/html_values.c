@@ -58,8 +58,8 @@ void xsti_put_key_words(struct xsti_out *out, const char *key)
 
 void xsti_put_bench(struct xsti_out *out, const json_t *bench)
 {
-    static const char *const keys[] = {"variant", "shape", "p", "median_us", "min_us", "max_us", "n", "tflops", "residual",
-                                       "hiding_ratio", "speedup", "checked"};
+    static const char *const keys[] = {"variant", "shape",  "p",        "median_us",    "min_us",  "max_us",
+                                       "n",       "tflops", "residual", "hiding_ratio", "speedup", "checked"};
     const json_t *const rows = json_object_get(bench, "rows");
     const char *const kernel = json_string_value(json_object_get(bench, "kernel"));
     if (kernel) {

@@ -79,8 +79,8 @@ static size_t character_bytes(const char *text)
         code = code << 6 | (byte[i] & 0x3F);
     }
     static const unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (code < least[length] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF) || (code >= 0xFFFE && code <= 0xFFFF) ||
-        (code >= 0x80 && code < 0xA0))
+    if (code < least[length] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF) ||
+        (code >= 0xFFFE && code <= 0xFFFF) || (code >= 0x80 && code < 0xA0))
         return 0;
     return length;
 }

@@ -26,8 +26,8 @@ static void put_axis(struct xsti_out *out, const char *key, const struct xsti_ax
     static const int log_base[] = {0, 2, 10};
     xsti_putf(out, "\"%s\":{\"label\":", key);
     xsti_put_json(out, axis->label);
-    xsti_putf(out, ",\"log\":%d,\"bytes\":%d,\"low\":%.9g,\"high\":%.9g,\"at\":[", log_base[axis->scale], axis->in_bytes,
-              axis->low, axis->high);
+    xsti_putf(out, ",\"log\":%d,\"bytes\":%d,\"low\":%.9g,\"high\":%.9g,\"at\":[", log_base[axis->scale],
+              axis->in_bytes, axis->low, axis->high);
     for (size_t i = 0; i < axis->tick_count; i++)
         xsti_putf(out, "%s%.9g", i ? "," : "", axis->ticks[i].value);
     xsti_put(out, "],\"text\":[");

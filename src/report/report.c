@@ -74,14 +74,16 @@ static enum xst_status parse_documents(const struct xst_report_document *documen
 static enum xst_status check_input(const struct xst_report_input *input, struct xst_diag *diag)
 {
     if (input->section_count + input->audit_count + input->bench_count == 0)
-        return xsti_fail(diag, XST_ERR_NO_DATA, "a report needs a profile, an audit or a benchmark result; there is none");
+        return xsti_fail(diag, XST_ERR_NO_DATA,
+                         "a report needs a profile, an audit or a benchmark result; there is none");
     for (size_t i = 0; i < input->section_count; i++)
         if (!input->sections[i].profile)
             return xsti_fail(diag, XST_ERR_USAGE, "section %zu of the report has no profile", i + 1);
     return XST_OK;
 }
 
-enum xst_status xst_report_write(const char *path, const struct xst_report_input *input, int force, struct xst_diag *diag)
+enum xst_status xst_report_write(const char *path, const struct xst_report_input *input, int force,
+                                 struct xst_diag *diag)
 {
     struct xsti_figure_list figures = {NULL, 0};
     json_t **audits = NULL, **benches = NULL;
@@ -119,8 +121,8 @@ static enum xst_status write_svg(const char *dir, const struct xsti_figure *figu
     return status;
 }
 
-enum xst_status xst_report_write_svgs(const char *dir, const struct xst_report_input *input, int force, size_t *count_out,
-                                      struct xst_diag *diag)
+enum xst_status xst_report_write_svgs(const char *dir, const struct xst_report_input *input, int force,
+                                      size_t *count_out, struct xst_diag *diag)
 {
     struct xsti_figure_list figures = {NULL, 0};
     XSTI_TRY(check_input(input, diag));

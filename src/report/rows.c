@@ -22,11 +22,12 @@ const struct xst_path *xsti_main_path(const struct xst_profile *profile, enum xs
 int xsti_row_on_path(const struct xst_sample *row, const struct xst_path *path)
 {
     return row->target == path->target && row->direction == path->direction && row->method == path->method &&
-           row->threads == path->threads && row->piece_bytes == path->piece_bytes && row->pitch_bytes == path->pitch_bytes;
+           row->threads == path->threads && row->piece_bytes == path->piece_bytes &&
+           row->pitch_bytes == path->pitch_bytes;
 }
 
-const struct xst_sample *xsti_next_row(const struct xst_samples *samples, const struct xst_path *path, enum xst_mode mode,
-                                       size_t *at)
+const struct xst_sample *xsti_next_row(const struct xst_samples *samples, const struct xst_path *path,
+                                       enum xst_mode mode, size_t *at)
 {
     if (!samples || !path)
         return NULL;
@@ -130,8 +131,8 @@ struct xsti_choice xsti_choose_bytes(const struct xst_samples *samples, const st
     return choice;
 }
 
-struct xsti_choice xsti_choose_producers(const struct xst_samples *samples, const struct xst_path *path, enum xst_mode mode,
-                                         size_t sizes)
+struct xsti_choice xsti_choose_producers(const struct xst_samples *samples, const struct xst_path *path,
+                                         enum xst_mode mode, size_t sizes)
 {
     struct xsti_choice choice = {{0}, 0};
     int64_t values[MOST_VALUES];

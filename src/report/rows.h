@@ -24,7 +24,7 @@ struct xsti_subject {
     const struct xst_path *path;       /* what the figures of its target are about */
     const struct xst_path *staged;     /* the bulk path of the same target; NULL: none */
     int64_t producers;                 /* largest recorded producer count, else the largest valid one */
-    int64_t typical_bytes;             /* 32 KiB where the floor is known, else 16 KiB, else the largest known; 0: none */
+    int64_t typical_bytes; /* 32 KiB where the floor is known, else 16 KiB, else the largest known; 0: none */
 };
 
 /* The path a target is judged by: 16-byte stores, 256 threads, contiguous, else the first of that target; NULL: none. */
@@ -40,8 +40,8 @@ int64_t xsti_typical_bytes(const struct xst_path *path, int64_t producers);
 int xsti_row_on_path(const struct xst_sample *row, const struct xst_path *path);
 
 /* Calls for each row of `mode` on `path`; advance *at from 0; NULL at the end. */
-const struct xst_sample *xsti_next_row(const struct xst_samples *samples, const struct xst_path *path, enum xst_mode mode,
-                                       size_t *at);
+const struct xst_sample *xsti_next_row(const struct xst_samples *samples, const struct xst_path *path,
+                                       enum xst_mode mode, size_t *at);
 
 /* Byte counts with at least `gaps` different gaps in rows of `mode` at K producers; the largest ones when there are many. */
 struct xsti_choice xsti_choose_bytes(const struct xst_samples *samples, const struct xst_path *path, enum xst_mode mode,
@@ -49,8 +49,8 @@ struct xsti_choice xsti_choose_bytes(const struct xst_samples *samples, const st
 
 /* Producer counts with at least `sizes` rows of `mode`: the largest, and others spread below it. `gap_free`: only rows without
  * a gap count. */
-struct xsti_choice xsti_choose_producers(const struct xst_samples *samples, const struct xst_path *path, enum xst_mode mode,
-                                         size_t sizes);
+struct xsti_choice xsti_choose_producers(const struct xst_samples *samples, const struct xst_path *path,
+                                         enum xst_mode mode, size_t sizes);
 
 /* The laws at one point; 0 when the `needs` bits (XST_TIMING_*) are not all known there. */
 int xsti_law_at(const struct xst_path *path, double producers, double bytes_per_producer, double gap_us, uint32_t needs,

@@ -115,8 +115,10 @@ static double put_legend(struct xsti_out *out, const struct xsti_figure *figure,
 void xsti_put_svg(struct xsti_out *out, const struct xsti_figure *figure, int standalone)
 {
     const struct xsti_frame frame = frame_of(figure, standalone, put_legend(NULL, figure, 0));
-    xsti_putf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-labelledby=\"%s-t\"",
-              width, frame.height, figure->id);
+    xsti_putf(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-labelledby=\"%s-t\"",
+        width, frame.height, figure->id);
     if (standalone)
         xsti_putf(out, " width=\"%.0f\" height=\"%.0f\"", width, frame.height);
     xsti_putf(out, ">\n<title id=\"%s-t\">", figure->id);

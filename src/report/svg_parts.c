@@ -75,8 +75,8 @@ static const char *kind_class(enum xsti_role_kind kind)
     return "ln";
 }
 
-void xsti_put_key(struct xsti_out *out, enum xsti_role_kind kind, const struct xsti_figure *figure, size_t group, double x,
-                  double y)
+void xsti_put_key(struct xsti_out *out, enum xsti_role_kind kind, const struct xsti_figure *figure, size_t group,
+                  double x, double y)
 {
     xsti_putf(out, "<path class=\"%s %s\" d=\"", xsti_colour_class(figure, group), kind_class(kind));
     if (kind == XSTI_ROLE_KNEE)
@@ -104,7 +104,8 @@ void xsti_put_series(struct xsti_out *out, const struct xsti_figure *figure, con
 }
 
 /* Where the name of a group stands: beside the last point of its first line, or of its points where it has no line. */
-static int label_place(const struct xsti_figure *figure, size_t group, const struct xsti_frame *frame, double *x, double *y)
+static int label_place(const struct xsti_figure *figure, size_t group, const struct xsti_frame *frame, double *x,
+                       double *y)
 {
     const struct xsti_series *best = NULL;
     for (size_t i = 0; i < figure->series_count; i++) {
@@ -150,7 +151,8 @@ void xsti_put_labels(struct xsti_out *out, const struct xsti_figure *figure, con
     for (size_t i = 0; i < count; i++) {
         const size_t group = order[i];
         const double at = figure->labels == XSTI_LABELS_MARGIN ? frame->right + 8 : x[group] + 9;
-        xsti_putf(out, "<text class=\"%s lb\" x=\"%.1f\" y=\"%.1f\">", xsti_colour_class(figure, group), at, y[group] + 4);
+        xsti_putf(out, "<text class=\"%s lb\" x=\"%.1f\" y=\"%.1f\">", xsti_colour_class(figure, group), at,
+                  y[group] + 4);
         xsti_put_escaped(out, figure->groups[group].name);
         xsti_put(out, "</text>\n");
     }

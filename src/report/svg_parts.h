@@ -26,8 +26,8 @@ int xsti_is_points(enum xsti_role_kind kind);
 const char *xsti_colour_class(const struct xsti_figure *figure, size_t group);
 
 /* Sample of a role in the legend, centred at (x, y), in the group's colour; in ink when figure is NULL. */
-void xsti_put_key(struct xsti_out *out, enum xsti_role_kind kind, const struct xsti_figure *figure, size_t group, double x,
-                  double y);
+void xsti_put_key(struct xsti_out *out, enum xsti_role_kind kind, const struct xsti_figure *figure, size_t group,
+                  double x, double y);
 
 void xsti_put_series(struct xsti_out *out, const struct xsti_figure *figure, const struct xsti_frame *frame,
                      const struct xsti_series *series);
