@@ -12,6 +12,7 @@
 #include "data_dir.h"
 #include "options.h"
 #include "output.h"
+#include "predict_rows.h"
 
 enum { PIECE = 4096, MOST_TABLE_ROWS = 10000 };
 
@@ -69,84 +70,6 @@ static const char about[] = "Applies the laws of docs/model.md to the chosen pat
                             "the rows as CSV (as JSON with "
                             "--json) to FILE instead.";
 
-/* One prediction as a row. */
-struct row {
-    struct xst_timing timing;
-};
-
-static struct cli_cell get_extrapolated(const void *row)
-{
-    return cli_bool_cell(((const struct row *)row)->timing.extrapolated != 0);
-}
-
-static struct cli_cell get_reason(const void *row)
-{
-    return cli_text_cell(xst_reason_sentence(((const struct row *)row)->timing.reason));
-}
-
-#define X(name, needs, law, meaning)                                                                                   \
-    static struct cli_cell get_##name(const void *row)                                                                 \
-    {                                                                                                                  \
-        const struct xst_timing *const timing = &((const struct row *)row)->timing;                                    \
-        return (timing->known & (needs)) == (needs) ? cli_real_cell(timing->name) : cli_null();                        \
-    }
-XST_TIMING_FIELDS(X)
-#undef X
-
-enum {
-    FIELD_COUNT = 0
-#define X(name, needs, law, meaning) +1
-    XST_TIMING_FIELDS(X)
-#undef X
-        ,
-    COLUMN_COUNT = FIELD_COUNT + 2
-};
-
-/* Columns a person sees without -v. */
-static int is_key_column(const char *name)
-{
-    static const char *const names[] = {"producers",
-                                        "bytes_per_producer",
-                                        "gap_us",
-                                        "issue_floor_us",
-                                        "issue_us",
-                                        "issue_aligned_us",
-                                        "period_us",
-                                        "recovery_gap_us",
-                                        "isolated_issue_us",
-                                        "margin_rate_bytes",
-                                        "margin_capacity_bytes"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(names[i], name) == 0)
-            return 1;
-    }
-    return 0;
-}
-
-static enum cli_show show_of(const char *name)
-{
-    const size_t length = strlen(name);
-    if (length > 3 && strcmp(name + length - 3, "_us") == 0)
-        return CLI_SHOW_US;
-    return strstr(name, "bytes") ? CLI_SHOW_BYTES : CLI_SHOW_PLAIN;
-}
-
-/* Headings on a terminal leave the unit away where the cell shows it. */
-static void fill_columns(struct cli_column columns[COLUMN_COUNT], int staged, int extrapolate)
-{
-    size_t count = 0;
-#define X(field, needs, law, meaning)                                                                                  \
-    columns[count++] = (struct cli_column){#field, NULL, show_of(#field), !is_key_column(#field), get_##field};
-    XST_TIMING_FIELDS(X)
-#undef X
-    for (size_t i = 0; i < count; i++) {
-        if (staged && strncmp(columns[i].name, "release_", 8) == 0)
-            columns[i].wide = 0;
-    }
-    columns[count++] = (struct cli_column){"extrapolated", NULL, CLI_SHOW_PLAIN, !extrapolate, get_extrapolated};
-    columns[count] = (struct cli_column){"reason", NULL, CLI_SHOW_PLAIN, 1, get_reason};
-}
-
 /* The sweep, and where it is. */
 struct job {
     struct cli *cli;
@@ -158,8 +81,8 @@ struct job {
     size_t points;
     double loop_us;
     int extrapolate;
-    struct cli_column columns[COLUMN_COUNT];
-    struct row *rows; /* one piece */
+    struct cli_column columns[CLI_PREDICT_COLUMNS];
+    struct xst_timing *rows; /* one piece */
 };
 
 /* Predicts points [from, from + count) into job->rows, gap fastest. */
@@ -170,7 +93,7 @@ static enum xst_status predict_piece(struct job *job, size_t from, size_t count)
         const struct xst_burst burst = {job->producers->values[rest / job->bytes->count],
                                         job->bytes->values[rest % job->bytes->count],
                                         job->gaps->values[g] + job->loop_us};
-        struct xst_timing *const timing = &job->rows[i].timing;
+        struct xst_timing *const timing = &job->rows[i];
         const enum xst_status status = xst_timing_predict(job->path, &burst, job->extrapolate, timing, &job->cli->diag);
         if (status != XST_OK)
             return status;
@@ -181,7 +104,7 @@ static enum xst_status predict_piece(struct job *job, size_t from, size_t count)
 
 static struct cli_table table_of(const struct job *job, size_t count)
 {
-    return (struct cli_table){job->columns, COLUMN_COUNT, job->rows, count, sizeof *job->rows};
+    return (struct cli_table){job->columns, CLI_PREDICT_COLUMNS, job->rows, count, sizeof *job->rows};
 }
 
 static json_t *head(const struct job *job)
@@ -269,8 +192,8 @@ static void print_reasons(const struct job *job, size_t count)
 {
     size_t seen[8] = {0};
     for (size_t i = 0; i < count; i++) {
-        if (job->rows[i].timing.reason != XST_REASON_NONE && job->rows[i].timing.reason < 8)
-            seen[job->rows[i].timing.reason]++;
+        if (job->rows[i].reason != XST_REASON_NONE && job->rows[i].reason < 8)
+            seen[job->rows[i].reason]++;
     }
     for (int reason = 0; reason < 8; reason++) {
         if (seen[reason])
@@ -349,7 +272,7 @@ static int run(struct cli *cli)
     if (status == XST_OK)
         status = cli_profile_pick(cli, &profile, &job.path);
     if (status == XST_OK)
-        fill_columns(job.columns, job.path->release_floor.count > 0, job.extrapolate);
+        cli_predict_columns(job.columns, job.path->release_floor.count > 0, job.extrapolate);
     if (status == XST_OK)
         status = produce(&job);
     free(job.rows);

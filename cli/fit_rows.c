@@ -163,14 +163,27 @@ static void print_outliers(const struct cli *cli, const struct xst_samples *samp
     }
 }
 
+/* What was read, by kind of row; load loops and per-producer rows do not serve this fit. */
+static void print_counts(const struct xst_samples *samples)
+{
+    printf("%zu burst rows", samples->row_count);
+    if (samples->bystander_count)
+        printf(", %zu bystander rows", samples->bystander_count);
+    if (samples->loop_count)
+        printf(", %zu load loop rows", samples->loop_count);
+    if (samples->producer_count)
+        printf(", %zu per-producer rows", samples->producer_count);
+    printf("; ");
+}
+
 void cli_fit_print(const struct cli *cli, const struct xst_profile *profile, const struct xst_samples *samples,
                    const struct xst_fit *fit)
 {
     size_t hidden = 0;
     printf("%sProfile %s%s (id %s): %s\n", cli_bold(stdout), profile->name[0] ? profile->name : "(unnamed)",
            cli_plain(stdout), profile->id, profile->machine.machine[0] ? profile->machine.machine : "no machine facts");
-    printf("%zu burst rows, %zu bystander rows; %zu paths, %lld fitted numbers\n", samples->row_count,
-           samples->bystander_count, profile->path_count, (long long)fit->parameter_count);
+    print_counts(samples);
+    printf("%zu paths, %lld fitted numbers\n", profile->path_count, (long long)fit->parameter_count);
     for (size_t i = 0; i < profile->path_count; i++) {
         if (cli->verbose || cli_profile_path_is_default(&profile->paths[i]))
             print_path(cli, profile, (int)i, fit);
@@ -227,6 +240,8 @@ json_t *cli_fit_json(const struct xst_samples *samples, const struct xst_profile
     json_t *const object = json_object();
     json_object_set_new(object, "rows", json_integer((json_int_t)fit->row_count));
     json_object_set_new(object, "bystander_rows", json_integer((json_int_t)samples->bystander_count));
+    json_object_set_new(object, "loop_rows", json_integer((json_int_t)samples->loop_count));
+    json_object_set_new(object, "producer_rows", json_integer((json_int_t)samples->producer_count));
     json_object_set_new(object, "paths", json_integer((json_int_t)profile->path_count));
     json_object_set_new(object, "parameters", json_integer(fit->parameter_count));
     json_object_set_new(object, "rows_used", json_integer((json_int_t)counts[XST_EXCLUDE_NONE]));
