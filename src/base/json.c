@@ -21,8 +21,12 @@ enum xst_status xsti_json_parse(const char *name, const char *text, size_t bytes
     if (bytes == 0)
         return xsti_fail(diag, XST_ERR_PARSE, "%s: the file is empty, a JSON document is needed", name);
     json_t *const root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
-    if (!root)
+    if (!root) {
+        /* The parser quotes the text near the error, whatever bytes are there: keep the message one printable line. */
+        for (char *at = error.text; *at; at++)
+            *at = *at >= ' ' && *at <= '~' ? *at : '?';
         return xsti_fail_at(diag, XST_ERR_PARSE, error.line, "%s:%d: not valid JSON: %s", name, error.line, error.text);
+    }
     if (!json_is_object(root)) {
         json_decref(root);
         return xsti_fail_at(diag, XST_ERR_PARSE, 1, "%s:1: the document must be a JSON object", name);
