@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 struct xsti_fault {
-    uint32_t set;   /* 0: no fault */
-    uint32_t role;  /* kernel's own enumeration */
+    uint32_t set;  /* 0: no fault */
+    uint32_t role; /* kernel's own enumeration */
     uint32_t cta;
     uint32_t peer;
     uint32_t phase; /* kernel's own enumeration, or a counter */

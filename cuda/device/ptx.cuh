@@ -147,7 +147,8 @@ __device__ __forceinline__ void bulk_wait_all()
 
 __device__ __forceinline__ void bulk_load(uint32_t to_shared, uint64_t from, uint32_t bytes, uint32_t barrier)
 {
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to_shared),
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+                     to_shared),
                  "l"(from), "r"(bytes), "r"(barrier)
                  : "memory");
 }

@@ -28,8 +28,8 @@ __device__ __forceinline__ bool load_bulk(const xsti_bystander_params &p, const 
     bulk_load(s.landing, s.address, bytes, s.barrier);
     while (!barrier_test(s.barrier, 0)) {
         if (clock_cycles() > limit) {
-            record_fault(reinterpret_cast<xsti_fault *>(p.start.fault), XSTI_PROBE_ROLE_LOADER, 0, XSTI_PROBE_PHASE_LOAD,
-                         bytes, 0);
+            record_fault(reinterpret_cast<xsti_fault *>(p.start.fault), XSTI_PROBE_ROLE_LOADER, 0,
+                         XSTI_PROBE_PHASE_LOAD, bytes, 0);
             return false;
         }
     }
@@ -82,16 +82,19 @@ extern "C" __global__ void __launch_bounds__(1024) xst_bystander(const __grid_co
     __shared__ uint32_t started;
     __shared__ volatile uint32_t sink;
     const walk w = make_walk(p.layout, threadIdx.x, blockDim.x, 16);
-    const uint64_t base = burst_base(p.layout, blockIdx.x, 0, 0);
     const uint32_t payload = payload_base(p.layout.seed, blockIdx.x, 0);
+    const uint64_t base = settle(burst_base(p.layout, blockIdx.x, 0, 0));
+    const uint64_t address = settle(base + w.first);
+    const uint32_t word = settle(payload + w.word);
     const op_state state = {p.local + blockIdx.x * p.local_stride, shared_address(shared + p.staging),
                             shared_address(&barrier_room)};
     if (p.bulk)
         fill_staging(shared, p.staging, payload);
     if (threadIdx.x == 0) {
         barrier_init(state.barrier, 1);
+        started = common_start(p.start) != 0;
+        /* After the start, whose acquiring loads empty the L1. */
         touch(p, state, &sink);
-        started = common_start(p.start) ? 1 : 0;
     }
     __syncthreads();
     if (!started)
@@ -101,11 +104,11 @@ extern "C" __global__ void __launch_bounds__(1024) xst_bystander(const __grid_co
         fence_proxy_async_shared();
         __syncthreads();
         if (threadIdx.x == 0 && p.layout.bytes > 0) {
-            bulk_walk(base, p.layout, shared_address(shared), p.staging, p.chunk, p.layout.bytes);
+            bulk_block(base, shared_address(shared), p.chunk, p.staging);
             bulk_commit();
         }
     } else {
-        store_walk_16(base, w, payload, blockDim.x * 4);
+        store_walk_16(address, word, w, blockDim.x * 4);
     }
     __syncthreads();
     const uint64_t issued = clock_cycles();

@@ -22,34 +22,36 @@ __device__ __forceinline__ bool wait_gate(const xsti_start_params &p)
     const uint64_t limit = clock_cycles() + p.limit_cycles;
     while (load_acquire_sys_u32(reinterpret_cast<const uint32_t *>(p.gate)) == 0) {
         if (clock_cycles() > limit) {
-            record_fault(reinterpret_cast<xsti_fault *>(p.fault), XSTI_PROBE_ROLE_PRODUCER, 0, XSTI_PROBE_PHASE_GATE, 1, 0);
+            record_fault(reinterpret_cast<xsti_fault *>(p.fault), XSTI_PROBE_ROLE_PRODUCER, 0, XSTI_PROBE_PHASE_GATE, 1,
+                         0);
             return false;
         }
     }
     return true;
 }
 
-/* One thread of each CTA calls it. Returns false when the wait ran out; the fault is recorded. */
-__device__ __forceinline__ bool common_start(const xsti_start_params &p)
+/* One thread of each CTA calls it. Returns the common start on the global clock, 0 when the wait ran out (the fault is
+ * recorded). */
+__device__ __forceinline__ uint64_t common_start(const xsti_start_params &p)
 {
     xsti_start *const start = reinterpret_cast<xsti_start *>(p.start);
     const uint64_t limit = clock_cycles() + p.limit_cycles;
     uint64_t start_ns = 0;
     if (add_acq_rel_gpu_u32(&start->arrived, 1) == gridDim.x - 1) {
         if (!wait_gate(p))
-            return false;
+            return 0;
         store_release_gpu_u64(&start->start_ns, global_ns() + p.delay_ns);
     }
     while ((start_ns = load_acquire_gpu_u64(&start->start_ns)) == 0) {
         if (clock_cycles() > limit) {
             record_fault(reinterpret_cast<xsti_fault *>(p.fault), XSTI_PROBE_ROLE_PRODUCER, 0, XSTI_PROBE_PHASE_START,
                          gridDim.x, start->arrived);
-            return false;
+            return 0;
         }
     }
     while (global_ns() < start_ns) {
     }
-    return true;
+    return start_ns;
 }
 
 __device__ __forceinline__ void wait_until(uint64_t cycles)
@@ -87,7 +89,7 @@ struct walk {
     uint64_t first; /* offset of the thread's first store */
     uint64_t step;
     uint64_t jump;
-    uint32_t word;  /* index of the first word */
+    uint32_t word; /* index of the first word */
     uint32_t inner;
     uint32_t outer;
 };
@@ -115,11 +117,9 @@ __device__ __forceinline__ walk make_walk(const xsti_layout &l, uint32_t thread,
     return w;
 }
 
-/* The stores of one thread. */
-__device__ __forceinline__ void store_walk_16(uint64_t base, const walk &w, uint32_t payload, uint32_t words_per_sweep)
+/* The stores of one thread, from its first address and word on. */
+__device__ __forceinline__ void store_walk_16(uint64_t address, uint32_t word, const walk &w, uint32_t words_per_sweep)
 {
-    uint64_t address = base + w.first;
-    uint32_t word = payload + w.word;
     for (uint32_t o = 0; o < w.outer; o++) {
 #pragma unroll 4
         for (uint32_t i = 0; i < w.inner; i++) {
@@ -131,10 +131,8 @@ __device__ __forceinline__ void store_walk_16(uint64_t base, const walk &w, uint
     }
 }
 
-__device__ __forceinline__ void store_walk_4(uint64_t base, const walk &w, uint32_t payload, uint32_t words_per_sweep)
+__device__ __forceinline__ void store_walk_4(uint64_t address, uint32_t word, const walk &w, uint32_t words_per_sweep)
 {
-    uint64_t address = base + w.first;
-    uint32_t word = payload + w.word;
     for (uint32_t o = 0; o < w.outer; o++) {
 #pragma unroll 4
         for (uint32_t i = 0; i < w.inner; i++) {
@@ -146,28 +144,23 @@ __device__ __forceinline__ void store_walk_4(uint64_t base, const walk &w, uint3
     }
 }
 
-/* Bulk stores of a whole burst by one thread, in copies of at most `chunk` bytes that stay inside a piece. The source walks
- * through the staging buffer and starts over at its end. */
-__device__ __forceinline__ void bulk_walk(uint64_t base, const xsti_layout &l, uint32_t staging, uint32_t staging_bytes,
-                                          uint32_t chunk, uint64_t bytes)
+/* A contiguous block by one thread in copies of at most `chunk` bytes; the block fits into staging. */
+__device__ __forceinline__ void bulk_block(uint64_t base, uint32_t staging, uint32_t chunk, uint32_t bytes)
 {
-    uint32_t from = 0;
-    uint64_t row = base;
-    for (uint64_t done = 0; done < bytes;) {
-        const uint64_t piece = l.piece < bytes - done ? l.piece : bytes - done;
-        for (uint64_t at = 0; at < piece;) {
-            uint32_t now = static_cast<uint32_t>(piece - at < chunk ? piece - at : chunk);
-            if (now > staging_bytes - from)
-                now = staging_bytes - from;
-            bulk_store(row + at, staging + from, now);
-            at += now;
-            from += now;
-            if (from == staging_bytes)
-                from = 0;
-        }
-        done += piece;
-        row += l.pitch;
-    }
+    for (uint32_t at = 0; at < bytes; at += chunk)
+        bulk_store(base + at, staging + at, bytes - at < chunk ? bytes - at : chunk);
+}
+
+/* Keeps a value computed here from being computed later: a shuffle stays where it is written, before the clock is read. */
+__device__ __forceinline__ uint32_t settle(uint32_t value)
+{
+    return __shfl_sync(0xffffffffu, value, threadIdx.x % 32);
+}
+
+__device__ __forceinline__ uint64_t settle(uint64_t value)
+{
+    return static_cast<uint64_t>(settle(static_cast<uint32_t>(value >> 32))) << 32 |
+           settle(static_cast<uint32_t>(value));
 }
 
 /* Fills staging with the payload of (seed, producer, burst); word i of the burst is staging word i % (staging / 4). */

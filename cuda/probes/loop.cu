@@ -58,8 +58,8 @@ __device__ __forceinline__ void load(const xsti_loop_params &p, uint64_t origin,
         bulk_load(landing, from + at, p.load_bytes, barrier);
         while (!barrier_test(barrier, parity)) {
             if (clock_cycles() - before > p.start.limit_cycles) {
-                record_fault(reinterpret_cast<xsti_fault *>(p.start.fault), XSTI_PROBE_ROLE_LOADER, 0, XSTI_PROBE_PHASE_LOAD,
-                             p.load_bytes, loads);
+                record_fault(reinterpret_cast<xsti_fault *>(p.start.fault), XSTI_PROBE_ROLE_LOADER, 0,
+                             XSTI_PROBE_PHASE_LOAD, p.load_bytes, loads);
                 return;
             }
         }
@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(1024) xst_loop(const __grid_constan
                      payload_base(p.layout.seed, blockIdx.x, 0));
     if (threadIdx.x == 0) {
         barrier_init(shared_address(&barrier_room), 1);
-        started = common_start(p.start) ? 1 : 0;
+        started = common_start(p.start) != 0;
     }
     __syncthreads();
     if (!started)

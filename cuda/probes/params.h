@@ -3,7 +3,8 @@
  * params.h - what the host tells the probes and what they leave behind. C and CUDA: one description for both.
  *
  * Times inside a probe are cycles of the SM's own clock, relative to the producer's first start; the host turns them into us
- * with the clock rate of the same run. Records stay in shared memory until the run has ended: their stores would queue behind
+ * with the clock rate of the same producer in the same run: SMs of one device differ (1.976 and 1.980 GHz seen on one H200),
+ * so what has to stay aligned over a run goes by the global clock. Records stay in shared memory until the run has ended: their stores would queue behind
  * the bursts they describe.
  */
 #ifndef XST_PROBES_PARAMS_H
@@ -27,12 +28,12 @@ struct xsti_start {
 };
 
 struct xsti_start_params {
-    uint64_t start;       /* struct xsti_start */
-    uint64_t fault;       /* struct xsti_fault */
-    uint64_t gate;        /* uint32_t in host memory that opens the run on several devices at once; 0: none */
-    uint64_t ready;       /* uint32_t in host memory: this device has arrived; 0: none */
+    uint64_t start;        /* struct xsti_start */
+    uint64_t fault;        /* struct xsti_fault */
+    uint64_t gate;         /* uint32_t in host memory that opens the run on several devices at once; 0: none */
+    uint64_t ready;        /* uint32_t in host memory: this device has arrived; 0: none */
     uint64_t limit_cycles; /* bound of every wait */
-    uint32_t delay_ns;    /* from the last arrival to the start */
+    uint32_t delay_ns;     /* from the last arrival to the start */
     uint32_t pad;
 };
 
@@ -40,7 +41,8 @@ struct xsti_start_params {
  * contiguous: producer * bytes + logical byte.
  * rows: (producer / per_row) * block_stride + (producer % per_row) * piece + row * pitch + byte in the piece. */
 struct xsti_layout {
-    uint64_t targets[XSTI_PROBE_MOST_TARGETS]; /* base addresses; burst b of producer p goes to (b + p) % target_count */
+    uint64_t
+        targets[XSTI_PROBE_MOST_TARGETS]; /* base addresses; burst b of producer p goes to (b + p) % target_count */
     uint32_t target_count;
     uint32_t regions;       /* bursts rotate over this many regions; the last burst has one of its own behind them */
     uint64_t region_stride; /* bytes from region to region */
@@ -55,14 +57,21 @@ struct xsti_layout {
 struct xsti_burst_params {
     struct xsti_start_params start;
     struct xsti_layout layout;
-    uint64_t records;       /* producers x struct xsti_burst_record, each followed by bursts x struct xsti_burst_times */
+    uint64_t records; /* producers x struct xsti_burst_record, each followed by bursts x struct xsti_burst_times */
     uint64_t record_stride;
     uint32_t bursts;
-    uint32_t gap_cycles;    /* from issue end (bulk: from staging release) to the next start */
-    uint32_t period_cycles; /* burst n starts no sooner than n * period after the common start; 0: free-running */
-    uint32_t chunk;         /* bulk: bytes of one copy */
-    uint32_t staging;       /* bulk: bytes of shared memory that bursts are sent from, over and over */
-    uint32_t pad;
+    uint32_t gap_cycles; /* from issue end (bulk: from staging release) to the next start */
+    uint32_t period_ns;  /* burst n starts no sooner than n * period after the common start; 0: free-running */
+    uint32_t chunk;      /* bulk: most bytes of one copy */
+    uint32_t staging;    /* bulk: bytes of shared memory that bursts are sent from, over and over */
+    uint32_t copies;     /* bulk: copies of one burst */
+};
+
+/* Bulk: one copy of a burst, prepared before the run so that issuing needs no arithmetic. */
+struct xsti_copy {
+    uint64_t offset; /* in the region, from the producer's base */
+    uint32_t from;   /* in staging */
+    uint32_t bytes;
 };
 
 /* One burst of one producer, cycles since the producer's first clock reading. */
@@ -73,12 +82,12 @@ struct xsti_burst_times {
 };
 
 struct xsti_burst_record {
-    uint64_t start_ns;  /* global_ns() at the first start */
-    uint64_t end_ns;    /* global_ns() after the last fence */
-    uint64_t cycles;    /* SM cycles between those two readings */
-    uint32_t fenced;    /* end of the fence after the last burst, cycles since the first clock reading */
+    uint64_t start_ns; /* global_ns() at the first start */
+    uint64_t end_ns;   /* global_ns() after the last fence */
+    uint64_t cycles;   /* SM cycles between those two readings */
+    uint32_t fenced;   /* end of the fence after the last burst, cycles since the first clock reading */
     uint32_t sm_id;
-    uint32_t done;      /* 1: the producer ran to its end */
+    uint32_t done; /* 1: the producer ran to its end */
     uint32_t pad;
 };
 
@@ -110,11 +119,11 @@ struct xsti_loop_params {
     struct xsti_layout layout; /* bytes: of one sender in the whole span; 0: nobody sends */
     uint64_t records;          /* CTAs x struct xsti_loop_record */
     uint64_t local;
-    uint64_t local_stride;     /* bytes of local memory one CTA walks through */
+    uint64_t local_stride; /* bytes of local memory one CTA walks through */
     uint64_t span_cycles;
     uint32_t senders;
-    uint32_t slices;           /* the bytes are sent in this many equal parts */
-    uint32_t slice_cycles;     /* from slice to slice */
+    uint32_t slices;       /* the bytes are sent in this many equal parts */
+    uint32_t slice_cycles; /* from slice to slice */
     uint32_t load_bytes;
     uint32_t bulk;
     uint32_t pad;
@@ -134,16 +143,16 @@ struct xsti_verify_params {
     uint64_t result;           /* struct xsti_verify_result */
     uint32_t target;
     uint32_t producers;
-    uint32_t burst;            /* index of the last burst */
-    uint32_t poison;           /* 1: overwrite instead of checking */
-    uint32_t wrap;             /* the payload starts over after this many words (bulk: the staging buffer); 0: never */
+    uint32_t burst;  /* index of the last burst */
+    uint32_t poison; /* 1: overwrite instead of checking */
+    uint32_t wrap;   /* the payload starts over after this many words (bulk: the staging buffer); 0: never */
     uint32_t pad;
 };
 
 struct xsti_verify_result {
-    unsigned long long wrong;  /* words that differ */
+    unsigned long long wrong; /* words that differ */
     unsigned long long checked;
-    uint32_t first_producer;   /* of one wrong word */
+    uint32_t first_producer; /* of one wrong word */
     uint32_t first_word;
     uint32_t expected;
     uint32_t seen;

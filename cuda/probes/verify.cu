@@ -11,12 +11,12 @@ extern "C" __global__ void __launch_bounds__(256) xst_verify(const __grid_consta
     const xsti_layout &l = p.layout;
     xsti_verify_result *const result = reinterpret_cast<xsti_verify_result *>(p.result);
     const uint32_t words = static_cast<uint32_t>(l.bytes / 4);
-    for (uint32_t producer = blockIdx.y; producer < p.producers; producer += gridDim.y) {
+    for (uint32_t producer = blockIdx.x; producer < p.producers; producer += gridDim.x) {
         if ((p.burst + producer) % l.target_count != p.target)
             continue;
         const uint64_t base = burst_base(l, producer, p.burst, p.burst);
         const uint32_t payload = payload_base(l.seed, producer, p.burst);
-        for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x) {
+        for (uint32_t i = threadIdx.x; i < words; i += blockDim.x) {
             const uint64_t at = static_cast<uint64_t>(i) * 4;
             volatile uint32_t *const word =
                 reinterpret_cast<volatile uint32_t *>(base + at / l.piece * l.pitch + at % l.piece);
@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(256) xst_verify(const __grid_consta
                 result->seen = seen;
             }
         }
-        if (!p.poison && blockIdx.x == 0 && threadIdx.x == 0)
+        if (!p.poison && threadIdx.x == 0)
             atomicAdd(&result->checked, static_cast<unsigned long long>(words));
     }
 }

@@ -32,11 +32,11 @@ struct xst_gpu_device {
     double link_gb_per_s;       /* raw rate of one link and direction */
     int64_t pcie_generation;
     int64_t pcie_width;
-    double sm_clock_ghz;     /* now */
+    double sm_clock_ghz; /* now */
     double sm_clock_max_ghz;
-    double memory_clock_ghz; /* now */
-    double power_w;          /* now */
-    double temperature_c;    /* now */
+    double memory_clock_ghz;           /* now */
+    double power_w;                    /* now */
+    double temperature_c;              /* now */
     char throttle[XST_GPU_TEXT_BYTES]; /* why the clock is held back, "" nothing, "?" not known */
 };
 
@@ -53,7 +53,7 @@ struct xst_gpu_info {
     char driver[XST_GPU_TEXT_BYTES]; /* "580.159.04"; "" where NVML does not say */
     int64_t cuda_major;              /* what the driver supports */
     int64_t cuda_minor;
-    char nvcc[XST_GPU_TEXT_BYTES];   /* release that compiled the device code of this build; "" none */
+    char nvcc[XST_GPU_TEXT_BYTES]; /* release that compiled the device code of this build; "" none */
     struct xst_gpu_device *devices;
     size_t device_count;
     struct xst_gpu_pair *pairs; /* device_count * (device_count - 1) */

@@ -40,7 +40,8 @@ static enum xst_status read_facts(struct xsti_device *device, struct xst_diag *d
         XSTI_CU(driver, cuDeviceGetAttribute(wanted[i].to, wanted[i].attribute, device->handle), ordinal, diag,
                 "reading attribute %d", wanted[i].attribute);
     XSTI_CU(driver, cuDeviceTotalMem(&device->memory_bytes, device->handle), ordinal, diag, "reading the memory size");
-    XSTI_CU(driver, cuDeviceGetName(device->name, sizeof device->name, device->handle), ordinal, diag, "reading the name");
+    XSTI_CU(driver, cuDeviceGetName(device->name, sizeof device->name, device->handle), ordinal, diag,
+            "reading the name");
     XSTI_CU(driver, cuDeviceGetUuid(&uuid, device->handle), ordinal, diag, "reading the UUID");
     xsti_uuid_text(&uuid, device->uuid);
     return XST_OK;
@@ -51,9 +52,10 @@ enum xst_status xsti_device_open(const struct xsti_driver *driver, int ordinal, 
 {
     struct xsti_device device = {.driver = driver, .ordinal = ordinal};
     if (ordinal < 0 || ordinal >= driver->device_count)
-        return xsti_fail(diag, XST_ERR_UNAVAILABLE,
-                         "device %d does not exist: the driver shows %d, numbered from 0 (CUDA_VISIBLE_DEVICES may hide some)",
-                         ordinal, driver->device_count);
+        return xsti_fail(
+            diag, XST_ERR_UNAVAILABLE,
+            "device %d does not exist: the driver shows %d, numbered from 0 (CUDA_VISIBLE_DEVICES may hide some)",
+            ordinal, driver->device_count);
     XSTI_CU(driver, cuDeviceGet(&device.handle, ordinal), ordinal, diag, "opening the device");
     XSTI_TRY(read_facts(&device, diag));
     XSTI_CU(driver, cuDevicePrimaryCtxRetain(&device.context, device.handle), ordinal, diag, "creating a context");
@@ -94,14 +96,16 @@ enum xst_status xsti_device_enable_peer(const struct xsti_device *device, const 
     XSTI_CU(device->driver, cuDeviceCanAccessPeer(&can, device->handle, peer->handle), device->ordinal, diag,
             "asking for access to device %d", peer->ordinal);
     if (!can)
-        return xsti_fail(diag, XST_ERR_UNAVAILABLE,
-                         "device %d cannot write the memory of device %d: no peer access between them (xstage info shows the "
-                         "peer matrix)",
-                         device->ordinal, peer->ordinal);
+        return xsti_fail(
+            diag, XST_ERR_UNAVAILABLE,
+            "device %d cannot write the memory of device %d: no peer access between them (xstage info shows the "
+            "peer matrix)",
+            device->ordinal, peer->ordinal);
     XSTI_TRY(xsti_device_use(device, diag));
     const CUresult result = device->driver->cuCtxEnablePeerAccess(peer->context, 0);
     if (result != CUDA_SUCCESS && result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
-        return xsti_cu_fail(device->driver, result, device->ordinal, diag, "enabling access to device %d", peer->ordinal);
+        return xsti_cu_fail(device->driver, result, device->ordinal, diag, "enabling access to device %d",
+                            peer->ordinal);
     return XST_OK;
 }
 
@@ -115,8 +119,8 @@ enum xst_status xsti_device_alloc(const struct xsti_device *device, size_t bytes
     if (bytes > free_bytes)
         return xsti_fail(diag, XST_ERR_MEMORY, "device %d: %zu MiB are needed and %zu MiB of %zu MiB are free",
                          device->ordinal, bytes >> 20, free_bytes >> 20, total_bytes >> 20);
-    XSTI_CU(device->driver, cuMemAlloc(&pointer, bytes), device->ordinal, diag, "allocating %zu bytes (%zu MiB free)", bytes,
-            free_bytes >> 20);
+    XSTI_CU(device->driver, cuMemAlloc(&pointer, bytes), device->ordinal, diag, "allocating %zu bytes (%zu MiB free)",
+            bytes, free_bytes >> 20);
     *pointer_out = pointer;
     return XST_OK;
 }
@@ -137,7 +141,8 @@ enum xst_status xsti_pinned_alloc(const struct xsti_device *device, size_t bytes
     const CUresult result = device->driver->cuMemHostGetDevicePointer(&pinned.device, pinned.host, 0);
     if (result != CUDA_SUCCESS) {
         device->driver->cuMemFreeHost(pinned.host);
-        return xsti_cu_fail(device->driver, result, device->ordinal, diag, "mapping %zu MiB of host memory", bytes >> 20);
+        return xsti_cu_fail(device->driver, result, device->ordinal, diag, "mapping %zu MiB of host memory",
+                            bytes >> 20);
     }
     *pinned_out = pinned;
     return XST_OK;
@@ -165,8 +170,8 @@ enum xst_status xsti_device_read(const struct xsti_device *device, void *to, CUd
     XSTI_TRY(xsti_device_use(device, diag));
     XSTI_CU(device->driver, cuMemcpyDtoHAsync(to, from, bytes, device->stream), device->ordinal, diag,
             "copying %zu bytes from the device", bytes);
-    XSTI_CU(device->driver, cuStreamSynchronize(device->stream), device->ordinal, diag, "copying %zu bytes from the device",
-            bytes);
+    XSTI_CU(device->driver, cuStreamSynchronize(device->stream), device->ordinal, diag,
+            "copying %zu bytes from the device", bytes);
     return XST_OK;
 }
 
@@ -179,7 +184,8 @@ enum xst_status xsti_device_fill(const struct xsti_device *device, CUdeviceptr p
     return XST_OK;
 }
 
-enum xst_status xsti_device_wait(const struct xsti_device *device, double limit_us, const char *what, struct xst_diag *diag)
+enum xst_status xsti_device_wait(const struct xsti_device *device, double limit_us, const char *what,
+                                 struct xst_diag *diag)
 {
     const double start_us = xsti_now_us();
     XSTI_TRY(xsti_device_use(device, diag));

@@ -85,15 +85,16 @@ enum xst_status xsti_kernel_find(const struct xsti_device *device, CUmodule modu
                                  struct xsti_kernel *kernel_out, struct xst_diag *diag);
 
 /* How many blocks of this size run on the device at the same time. */
-enum xst_status xsti_kernel_resident_blocks(const struct xsti_device *device, const struct xsti_kernel *kernel, int threads,
-                                            size_t shared_bytes, int *blocks_out, struct xst_diag *diag);
+enum xst_status xsti_kernel_resident_blocks(const struct xsti_device *device, const struct xsti_kernel *kernel,
+                                            int threads, size_t shared_bytes, int *blocks_out, struct xst_diag *diag);
 
 /* Launches on the device's stream; `parameters` is the kernel's one parameter struct. */
-enum xst_status xsti_kernel_launch(const struct xsti_device *device, const struct xsti_kernel *kernel, int blocks, int threads,
-                                   size_t shared_bytes, void *parameters, struct xst_diag *diag);
+enum xst_status xsti_kernel_launch(const struct xsti_device *device, const struct xsti_kernel *kernel, int blocks,
+                                   int threads, size_t shared_bytes, void *parameters, struct xst_diag *diag);
 
 /* Waits for the device's stream, at most `limit_us` (polling; no limit at 0). */
-enum xst_status xsti_device_wait(const struct xsti_device *device, double limit_us, const char *what, struct xst_diag *diag);
+enum xst_status xsti_device_wait(const struct xsti_device *device, double limit_us, const char *what,
+                                 struct xst_diag *diag);
 
 /* Host clock, us. */
 double xsti_now_us(void);

@@ -51,8 +51,8 @@ static enum xst_status start_driver(struct xsti_driver *driver, struct xst_diag 
 {
     const char *const visible = getenv("CUDA_VISIBLE_DEVICES");
     const CUresult result = driver->cuInit(0);
-    if (result == CUDA_ERROR_NO_DEVICE || (result == CUDA_SUCCESS && driver->cuDeviceGetCount(&driver->device_count) == 0 &&
-                                           driver->device_count == 0))
+    if (result == CUDA_ERROR_NO_DEVICE ||
+        (result == CUDA_SUCCESS && driver->cuDeviceGetCount(&driver->device_count) == 0 && driver->device_count == 0))
         return xsti_fail(diag, XST_ERR_UNAVAILABLE, "the CUDA driver shows no device (CUDA_VISIBLE_DEVICES is %s%s%s)",
                          visible ? "\"" : "", visible ? visible : "not set", visible ? "\"" : "");
     if (result != CUDA_SUCCESS) {
@@ -75,8 +75,8 @@ enum xst_status xsti_driver_open_library(const char *library, struct xsti_driver
     memcpy(&finder.find_11, &find_11, sizeof find_11);
     enum xst_status status = XST_OK;
     if (!find && !find_11)
-        status = xsti_fail(diag, XST_ERR_UNAVAILABLE, "%s lacks cuGetProcAddress, so it is not a CUDA driver of 11.3 or later",
-                           library);
+        status = xsti_fail(diag, XST_ERR_UNAVAILABLE,
+                           "%s lacks cuGetProcAddress, so it is not a CUDA driver of 11.3 or later", library);
     if (status == XST_OK)
         status = fill_table(&finder, &driver, library, diag);
     if (status == XST_OK)
@@ -154,7 +154,7 @@ enum xst_status xsti_cu_fail(const struct xsti_driver *driver, CUresult result, 
     if (device >= 0)
         snprintf(place, sizeof place, "device %d: ", device);
     const char *const hint = hint_of(result);
-    return xsti_fail(diag, result == CUDA_ERROR_OUT_OF_MEMORY ? XST_ERR_MEMORY : XST_ERR_DEVICE, "%s%s failed: %s (%s)%s%s",
-                     place, what, name ? name : "unknown CUDA error", sentence ? sentence : "no text", hint ? "; " : "",
-                     hint ? hint : "");
+    return xsti_fail(diag, result == CUDA_ERROR_OUT_OF_MEMORY ? XST_ERR_MEMORY : XST_ERR_DEVICE,
+                     "%s%s failed: %s (%s)%s%s", place, what, name ? name : "unknown CUDA error",
+                     sentence ? sentence : "no text", hint ? "; " : "", hint ? hint : "");
 }

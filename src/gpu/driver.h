@@ -32,8 +32,8 @@ void xsti_driver_close(struct xsti_driver *driver);
 
 /* Writes the sentence for a failed call. `device` is an ordinal or -1. Answers the status that fits the error. */
 __attribute__((format(printf, 5, 6))) enum xst_status xsti_cu_fail(const struct xsti_driver *driver, CUresult result,
-                                                                  int device, struct xst_diag *diag, const char *format,
-                                                                  ...);
+                                                                   int device, struct xst_diag *diag,
+                                                                   const char *format, ...);
 
 /* XSTI_CU(driver, call(arguments), device, diag, "what was asked", ...): returns from the function when the call fails. */
 #define XSTI_CU(driver, call, device, diag, ...)                                                                       \

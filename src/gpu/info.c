@@ -39,8 +39,8 @@ static enum xst_status read_device(const struct xsti_driver *driver, const struc
     XSTI_CU(driver, cuDeviceTotalMem(&memory_bytes, handle), ordinal, diag, "reading the memory size");
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         int value = 0;
-        XSTI_CU(driver, cuDeviceGetAttribute(&value, wanted[i].attribute, handle), ordinal, diag, "reading attribute %d",
-                wanted[i].attribute);
+        XSTI_CU(driver, cuDeviceGetAttribute(&value, wanted[i].attribute, handle), ordinal, diag,
+                "reading attribute %d", wanted[i].attribute);
         *wanted[i].to = value;
     }
     xsti_uuid_text(&uuid, uuid_text);
@@ -78,8 +78,8 @@ static enum xst_status read_pair(const struct xsti_driver *driver, int from, int
     return XST_OK;
 }
 
-static enum xst_status read_all(const struct xsti_driver *driver, const struct xsti_nvml *nvml, struct xst_gpu_info *info,
-                                struct xst_diag *diag)
+static enum xst_status read_all(const struct xsti_driver *driver, const struct xsti_nvml *nvml,
+                                struct xst_gpu_info *info, struct xst_diag *diag)
 {
     const size_t count = (size_t)driver->device_count;
     info->devices = calloc(count, sizeof *info->devices);

@@ -27,7 +27,8 @@ enum xst_status xsti_lock_take(const char *uuid, int *descriptor_out, struct xst
         close(descriptor);
         if (reason != EWOULDBLOCK)
             return XST_OK;
-        return xsti_fail(diag, XST_ERR_DEVICE, "process %s is measuring this device (%s): two at once would measure each other",
+        return xsti_fail(diag, XST_ERR_DEVICE,
+                         "process %s is measuring this device (%s): two at once would measure each other",
                          owner[0] ? owner : "?", uuid);
     }
     snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
