@@ -253,14 +253,12 @@ enum xst_status cli_write(struct cli *cli, const char *path, const char *text, s
 static enum xst_status emit_json(struct cli *cli, json_t *document)
 {
     char *const text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS));
-    char *const whole = text ? realloc(text, strlen(text) + 2) : NULL;
-    if (!whole) {
-        free(text);
+    const size_t bytes = text ? strlen(text) : 0;
+    if (!text)
         return cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
-    }
-    strcat(whole, "\n");
-    const enum xst_status status = cli_write(cli, cli_text(cli, "json"), whole, strlen(whole));
-    free(whole);
+    text[bytes] = '\n'; /* in place of the NUL: the length says where it ends */
+    const enum xst_status status = cli_write(cli, cli_text(cli, "json"), text, bytes + 1);
+    free(text);
     return status;
 }
 

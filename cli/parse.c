@@ -54,6 +54,7 @@ const char *cli_nearest(const char *word, const char *const *words, size_t count
         return nearest;
     /* A word cut short, or one with something behind it: "--gap" for "--gap-us". */
     for (size_t i = 0; i < count; i++) {
+        assert(words[i]);
         const size_t common = strlen(words[i]) < length ? strlen(words[i]) : length;
         if (common >= 2 && strncmp(word, words[i], common) == 0)
             return words[i];
@@ -227,12 +228,13 @@ enum xst_status cli_parse(struct cli *cli, const struct cli_command *command, in
     const int count = argc - first + 1;
     char **const words = calloc((size_t)count + 1, sizeof *words);
     cli->args = calloc((size_t)count, sizeof *cli->args);
-    enum xst_status status = words && cli->args ? XST_OK : cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
-    if (status == XST_OK) {
-        words[0] = argv[0];
-        memcpy(words + 1, argv + first, (size_t)(count - 1) * sizeof *words);
-        status = scan(cli, count, words);
+    if (!words || !cli->args) {
+        free(words);
+        return cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
     }
+    words[0] = argv[0];
+    memcpy(words + 1, argv + first, (size_t)(count - 1) * sizeof *words);
+    enum xst_status status = scan(cli, count, words);
     if (status == XST_OK)
         status = walk(cli, count, words);
     free(words);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sweep.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -121,6 +122,7 @@ static enum xst_status push(struct cli_sweep *sweep, size_t *room, double value,
             return fail(range, "needs more memory than there is");
         sweep->values = larger;
     }
+    assert(sweep->values);
     sweep->values[sweep->count++] = value;
     return XST_OK;
 }
@@ -131,7 +133,7 @@ static enum xst_status expand(const struct range *range, const char *dots, struc
     const char *const end = range->text + range->bytes;
     const char *const colon = memchr(dots, ':', (size_t)(end - dots));
     const char *const second_end = colon ? colon : end;
-    double first, last, step = 1;
+    double first = 0, last = 0, step = 1;
     enum xst_status status = number(range, range->text, (size_t)(dots - range->text), &first);
     if (status == XST_OK)
         status = number(range, dots + 2, (size_t)(second_end - dots - 2), &last);

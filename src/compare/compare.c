@@ -4,6 +4,7 @@
  */
 #include <xstage/compare.h>
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static double gap_covered(const struct side *before, const struct side *after)
 }
 
 static enum xst_moved judge(struct xst_comparison_row *row, const struct side *before, const struct side *after,
-                             double noise_frac, int worse)
+                            double noise_frac, int worse)
 {
     if (!after->known)
         return XST_MOVED_REMOVED;
@@ -147,6 +148,7 @@ static enum xst_status compare_floors(struct job *job, const struct xst_path *pa
         a = order <= 0 ? a : NULL;
         b = order >= 0 ? b : NULL;
         const struct xst_floor_point *const key = a ? a : b;
+        assert(key);
         const struct side x = side_of_floor(a), y = side_of_floor(b);
         XSTI_TRY(add(job, path, parameter, key->producers, key->bytes_per_producer, &x, &y));
         i += a != NULL;
@@ -164,8 +166,10 @@ static enum xst_status compare_capacities(struct job *job, const struct xst_path
         const struct xst_capacity_point *b = j < after->count ? &after->points[j] : NULL;
         if (a && b && a->producers != b->producers)
             *(a->producers < b->producers ? &b : &a) = NULL;
+        const struct xst_capacity_point *const key = a ? a : b;
+        assert(key);
         const struct side x = side_of_capacity(a), y = side_of_capacity(b);
-        XSTI_TRY(add(job, path, parameter, (a ? a : b)->producers, 0, &x, &y));
+        XSTI_TRY(add(job, path, parameter, key->producers, 0, &x, &y));
         i += a != NULL;
         j += b != NULL;
     }
@@ -176,6 +180,7 @@ static enum xst_status compare_paths(struct job *job, const struct xst_path *bef
 {
     static const struct xst_path nothing;
     const struct xst_path *const path = before ? before : after;
+    assert(path);
     const struct xst_path *const a = before ? before : &nothing, *const b = after ? after : &nothing;
 #define SCALAR(field)                                                                                                  \
     do {                                                                                                               \

@@ -1,3 +1,5 @@
+#!/bin/sh
+# shellcheck disable=SC2034 # names are used by the cases
 # SPDX-License-Identifier: Apache-2.0
 #
 # Helpers of the CLI cases; sourced, so no test of its own. Each case runs in its own scratch folder with its own stored
@@ -68,9 +70,9 @@ sys.exit(0 if eval(sys.argv[2]) else 1)' "$1" "$2" || fail "JSON $1: not true: $
 absent()
 {
     [ ! -e "$1" ] || fail "$1 exists and should not"
-    if ls -A . | grep -q '\.part$'; then
-        fail "a temporary file was left behind"
-    fi
+    for left in ./*.part ./.*.part; do
+        [ ! -e "$left" ] || fail "a temporary file was left behind: $left"
+    done
 }
 
 stored_profile()

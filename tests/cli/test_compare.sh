@@ -1,6 +1,8 @@
+#!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
 # xstage compare: nothing moved, something got worse, something got better, different machines.
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 stored_profile
 profile=home/profiles/h200x2-nvlink.json

@@ -1,6 +1,8 @@
+#!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
 # Every mistake is one sentence with the nearest valid word, and the right exit code; outputs are whole or absent.
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 stored_profile
 

@@ -1,6 +1,8 @@
+#!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
 # xstage fit: the profile, the account of the rows, validation, and what is refused.
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 # Facts are found beside the samples; the same rows give the same bytes.

@@ -1,6 +1,8 @@
+#!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
 # xstage info and list; where profiles are looked for.
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 stored_profile
 

@@ -1,6 +1,8 @@
+#!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
 # Man pages and completions come from the tables, name every command and option, and are accepted by their readers.
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 build=$(dirname "$xstage")
 docgen=$build/gen/xstage-docgen

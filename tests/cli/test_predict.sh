@@ -1,6 +1,8 @@
+#!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
 # xstage predict: table, CSV, JSON, sweeps, and honest nulls.
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 stored_profile
 

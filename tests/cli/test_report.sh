@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # xstage report: what it needs, what it writes, and how it complains.
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 stored_profile
 
 expect 0 report "$bursts" "$rows" -o page.html --svg figures --json=report.json
 [ -s page.html ] || fail "no page"
-[ "$(ls figures | wc -l)" -eq 6 ] || fail "not six figures: $(ls figures)"
+[ "$(find figures -type f | wc -l)" -eq 6 ] || fail "not six figures: $(ls figures)"
 json report.json 'd["schema"] == "xstage.report/1" and d["figures"] == 6 and len(d["profiles"]) == 1'
 
 expect 2 report "$bursts" "$rows" -o page.html
