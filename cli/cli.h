@@ -28,10 +28,10 @@ enum { CLI_MOST_REPEATS = 16 };
 /* One option's value as the parser left it. */
 struct cli_value_of_option {
     const struct cli_option *option;
-    const char *text; /* as written, or the fallback; NULL: not given, or a flag or bare --json */
-    int given;        /* how often it was given */
+    const char *text;                  /* as written, or the fallback; NULL: not given, or a flag or bare --json */
+    int given;                         /* how often it was given */
     const char *all[CLI_MOST_REPEATS]; /* every text it was given, in order; for options that may be repeated */
-    double number;    /* CLI_INT, CLI_REAL */
+    double number;                     /* CLI_INT, CLI_REAL */
     struct cli_sweep sweep;
 };
 
@@ -53,9 +53,9 @@ struct cli {
 /* Options by long name; asserted to exist. */
 int cli_given(const struct cli *cli, const char *name);        /* written on the command line */
 const char *cli_text(const struct cli *cli, const char *name); /* its text or fallback; NULL when not set */
-const char *cli_text_at(const struct cli *cli, const char *name, int index);  /* the index-th time; NULL beyond */
-int64_t cli_int(const struct cli *cli, const char *name);      /* has a value: given or fallback */
-double cli_real(const struct cli *cli, const char *name);      /* the same */
+const char *cli_text_at(const struct cli *cli, const char *name, int index);   /* the index-th time; NULL beyond */
+int64_t cli_int(const struct cli *cli, const char *name);                      /* has a value: given or fallback */
+double cli_real(const struct cli *cli, const char *name);                      /* the same */
 const struct cli_sweep *cli_sweep_of(const struct cli *cli, const char *name); /* count 0 when not set */
 int cli_has(const struct cli *cli, const char *name);                          /* has a value, given or fallback */
 

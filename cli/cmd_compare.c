@@ -48,11 +48,11 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static const char about[] = "Compares every parameter of every path: R, T0 and Q with their release forms, fence, loop "
-                            "time and Q_free. The noise is a "
-                            "fraction per kind of parameter plus what both intervals cover. A lower R or Q, or a "
-                            "longer T0, fence or loop, beyond the "
-                            "noise is a regression: exit code 1. The table shows what moved; -v shows everything.";
+static const char about[] =
+    "Compares every parameter of every path: R, T0 and Q with their release forms, fence, loop time and Q_free. "
+    "The noise is a fraction per kind of parameter plus what both intervals cover. A lower R or Q, or a longer T0, "
+    "fence or loop, beyond the noise is a regression: exit code 1. The table shows what moved; -v shows "
+    "everything.";
 
 struct row {
     struct xst_comparison_row comparison;

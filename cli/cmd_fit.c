@@ -35,12 +35,11 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static const char about[] = "Reads every parameter off the rows that identify it alone: T0 from the large-gap plateau, "
-                            "R from total bytes over total "
-                            "time of saturated zero-gap rows, Q from isolated bursts just above the knee. A row that "
-                            "serves none is listed with its "
-                            "reason; what the rows cannot identify stays null. The same rows give the same bytes.\n\n"
-                            "SAMPLES are CSV files of burst rows or bystander rows; '-' is standard input.";
+static const char about[] =
+    "Reads every parameter off the rows that identify it alone: T0 from the large-gap plateau, R from total bytes "
+    "over total time of saturated zero-gap rows, Q from isolated bursts just above the knee. A row that serves "
+    "none is listed with its reason; what the rows cannot identify stays null. The same rows give the same bytes.\n\n"
+    "SAMPLES are CSV files of burst rows or bystander rows; '-' is standard input.";
 
 /* Everything the command holds. */
 struct job {

@@ -62,13 +62,12 @@ static const struct cli_example examples[] = {
     {NULL, NULL},
 };
 
-static const char about[] = "Applies the laws of docs/model.md to the chosen path of a profile. A value the profile "
-                            "cannot give is '-' (null in JSON, "
-                            "empty in CSV) and the reason is printed; --extrapolate answers outside the range in which "
-                            "the profile was fitted.\n\n"
-                            "Sweeps are written 1,2,4 or 0..10:0.5 or 1K..64K:x2 and lists of those. -o FILE writes "
-                            "the rows as CSV (as JSON with "
-                            "--json) to FILE instead.";
+static const char about[] =
+    "Applies the laws of docs/model.md to the chosen path of a profile. A value the profile cannot give is '-' "
+    "(null in JSON, empty in CSV) and the reason is printed; --extrapolate answers outside the range in which the "
+    "profile was fitted.\n\n"
+    "Sweeps are written 1,2,4 or 0..10:0.5 or 1K..64K:x2 and lists of those. -o FILE writes the rows as CSV (as "
+    "JSON with --json) to FILE instead.";
 
 /* The sweep, and where it is. */
 struct job {
