@@ -225,6 +225,8 @@ static int run(struct cli *cli)
         status = fa    ? cli_audit_fa_a2a(cli, &profile, &list)
                  : moe ? cli_audit_moe(cli, &profile, &list)
                        : cli_audit_files(cli, &profile, &list);
+    if (status == XST_ERR_NO_DATA)
+        cli_hint(cli, "other profiles: `xstage list profiles`");
     const int code = status == XST_OK ? finish(cli, &profile, &list) : cli_fail(cli, status);
     free(list.audits);
     xst_profile_free(&profile);

@@ -166,7 +166,8 @@ enum xst_status xst_fa_a2a_traffic(const struct xst_fa_a2a_shape *shape, const s
     strcpy(traffic.kernel, "fa-a2a");
     traffic.producers = counts.producers;
     traffic.bytes_per_producer = counts.tile_bytes;
-    traffic.remote_frac = (double)(shape->seq - shape->seq / shape->ranks) / (double)shape->seq;
+    const int64_t own_rows = shape->seq / shape->ranks;
+    traffic.remote_frac = (double)(shape->seq - own_rows) / (double)shape->seq;
     traffic.burst_remote_frac = first_burst_remote_frac(shape, plan, &counts);
     if (traffic.burst_remote_frac < traffic.remote_frac)
         traffic.burst_remote_frac = traffic.remote_frac;

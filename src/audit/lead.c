@@ -135,8 +135,8 @@ enum xst_status xst_lead_run(const struct xst_lead_problem *problem, int64_t lea
     struct machine machine;
     XSTI_TRY(check(problem, diag));
     if ((double)problem->blocks * (double)(problem->l1_per_block + problem->l2_per_block) > MOST_TILES)
-        return xsti_fail(diag, XST_ERR_RANGE, "lead: %lld blocks of %lld tiles, the most is %d tiles in all",
-                         (long long)problem->blocks, (long long)(problem->l1_per_block + problem->l2_per_block),
+        return xsti_fail(diag, XST_ERR_RANGE, "lead: %lld blocks of %lld + %lld tiles, the most is %d tiles in all",
+                         (long long)problem->blocks, (long long)problem->l1_per_block, (long long)problem->l2_per_block,
                          MOST_TILES);
     XSTI_TRY(machine_make(problem, &machine, diag));
     run(&machine, problem, lead > problem->l1_per_block ? lead : problem->l1_per_block, 0, waits_out);
