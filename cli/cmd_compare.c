@@ -150,6 +150,12 @@ static enum xst_status fill_rows(struct cli *cli, struct job *job)
     return XST_OK;
 }
 
+/* Parameters known on both sides. Without any there is no verdict. */
+static int64_t in_common(const struct xst_comparison *comparison)
+{
+    return comparison->worse + comparison->better + comparison->same;
+}
+
 static void print_profile(const char *label, const struct xst_profile *profile)
 {
     const struct xst_machine_facts *const machine = &profile->machine;
@@ -185,6 +191,8 @@ static enum xst_status print(struct cli *cli, const struct job *job)
         printf("; %lld known before only, %lld known after only", (long long)comparison->removed,
                (long long)comparison->added);
     printf("%s\n", cli->verbose ? "" : " (-v shows every parameter)");
+    if (!in_common(comparison))
+        return XST_OK;
     printf("%s%s%s\n", comparison->worse ? cli_bad(stdout) : cli_good(stdout),
            comparison->worse ? "regression" : "no regression", cli_plain(stdout));
     return XST_OK;
@@ -214,7 +222,8 @@ static json_t *document_of(const struct cli *cli, const struct job *job)
     json_object_set_new(document, "noise",
                         json_pack("{s:f, s:f, s:f}", "drain_frac", noise.noise_drain_frac, "floor_frac",
                                   noise.noise_floor_frac, "capacity_frac", noise.noise_capacity_frac));
-    json_object_set_new(document, "regression", json_boolean(comparison->worse > 0));
+    json_object_set_new(document, "regression",
+                        in_common(comparison) ? json_boolean(comparison->worse > 0) : json_null());
     json_object_set_new(document, "counts",
                         json_pack("{s:I, s:I, s:I, s:I, s:I}", "worse", (json_int_t)comparison->worse, "better",
                                   (json_int_t)comparison->better, "same", (json_int_t)comparison->same, "removed",
@@ -241,9 +250,13 @@ static int run(struct cli *cli)
     if (status == XST_OK && cli_wants_text(cli))
         status = print(cli, &job);
     const struct cli_table table = table_of(job.rows, job.comparison.row_count);
-    const int code = status != XST_OK
-                         ? cli_fail(cli, status)
-                         : cli_emit(cli, document_of(cli, &job), &table, job.comparison.worse ? CLI_NO : CLI_GOOD);
+    int code;
+    if (status != XST_OK)
+        code = cli_fail(cli, status);
+    else
+        code = cli_emit(cli, document_of(cli, &job), &table, job.comparison.worse ? CLI_NO : CLI_GOOD);
+    if (status == XST_OK && code == CLI_GOOD && !in_common(&job.comparison))
+        code = cli_complain(cli, XST_ERR_NO_DATA, "%s and %s have no parameter in common", cli->args[0], cli->args[1]);
     free(job.rows);
     xst_comparison_free(&job.comparison);
     xst_profile_free(&job.after);

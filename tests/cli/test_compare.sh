@@ -56,8 +56,11 @@ expect 0 compare h200x2-nvlink gone.json --json
 json out 'd["counts"]["removed"] == 1'
 
 "$xstage" fit "$host" -q -o home/profiles/host.json >/dev/null
-expect 0 compare h200x2-nvlink host
+expect 2 compare h200x2-nvlink host
 out_has 'different machines'
+err_has 'have no parameter in common'
+expect 2 compare h200x2-nvlink host --json
+json out 'd["regression"] is None and d["same_machine"] is False'
 
 expect 2 compare h200x2-nvlink
 one_sentence
