@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * engine.h - the state of a running simulation, and who changes which part of it.
+ *
+ *   fluid.c    allocates, runs the event loop, sums up
+ *   share.c    who drains how fast: settle, join, leave, tag, balance
+ *   program.c  what a producer does next: its steps, counters and fences
+ *
+ * Virtual time: all sharing members of a group drain in proportion to their weights, so one clock per group (bytes per unit of
+ * weight) tells when each of them has drained what it still must: its *tag*, which does not move when rates change. Groups in
+ * turn share a source's drain evenly, so one clock per source (bytes per group) orders the groups' next tags. An event touches
+ * one member, its group and its source: O(log members + log groups).
+ *
+ * A member whose share is at least its own accepting rate is *capped*: it drains at that rate and leaves the rest of its share
+ * to its group, or to the other groups where it has no sharing member. At most drain/rate members are capped at once, so
+ * they are kept in a list.
+ */
+#ifndef XSTI_SIM_ENGINE_H
+#define XSTI_SIM_ENGINE_H
+
+#include <xstage/sim.h>
+
+#include "base/diag.h"
+#include "sim/heap.h"
+
+enum xsti_share { XSTI_SHARE_NONE, XSTI_SHARE_SHARED, XSTI_SHARE_CAPPED };
+
+enum xsti_activity {
+    XSTI_ACTIVITY_DONE,
+    XSTI_ACTIVITY_WAIT, /* for a counter */
+    XSTI_ACTIVITY_LOAD,
+    XSTI_ACTIVITY_WORK,
+    XSTI_ACTIVITY_ISSUE,
+    XSTI_ACTIVITY_DRAIN, /* a fence waits for the backlog */
+    XSTI_ACTIVITY_FENCE  /* and then its own time */
+};
+
+/* What a tag stands for. */
+enum xsti_tag { XSTI_TAG_NONE, XSTI_TAG_ISSUED, XSTI_TAG_RELEASED, XSTI_TAG_EMPTY };
+
+/* A post that waits for the burst before it to drain. */
+struct xsti_release {
+    double drained_bytes; /* of the producer, in all */
+    int64_t counter;
+};
+
+struct xsti_member {
+    /* fixed */
+    int32_t group; /* index over all sources */
+    int32_t source;
+    double capacity;
+    double base_weight;
+    /* as of touch_us and touch_clock */
+    double backlog;
+    double left; /* bytes of the burst not accepted yet */
+    double touch_us;
+    double touch_clock;
+    double drained;
+    double injected;
+    /* now */
+    double accept; /* bytes per us without backpressure */
+    double weight;
+    double threshold; /* accept / weight: capped when the group's clock runs at least as fast */
+    enum xsti_share share;
+    enum xsti_activity activity;
+    enum xsti_tag tag;
+    int floor_passed; /* issuing, and its issue floor is over: only backpressure holds it */
+    double since_us;  /* the current activity began */
+    /* program */
+    int64_t step_index;
+    struct xst_sim_step step;
+    int32_t next_waiter; /* of the same counter; -1: last */
+    uint64_t burst_index;
+    struct xsti_release *releases; /* ring of pending posts */
+    uint32_t release_capacity;     /* power of two */
+    uint32_t release_first;
+    uint32_t release_count;
+};
+
+struct xsti_group {
+    int32_t source;
+    int32_t first; /* into engine->roster */
+    int32_t size;
+    int32_t sharing;   /* members that share */
+    double weight;     /* their weights */
+    double capped;     /* rates of capped members */
+    double clock;      /* bytes per unit of weight */
+    double clock_us;   /* as of this time */
+    double clock_base; /* and this clock of the source */
+    double threshold;  /* at most the smallest of its sharing members */
+    struct xsti_heap tags;
+};
+
+struct xsti_source {
+    double drain;
+    double free_capacity;
+    double fence_us;
+    int32_t first_group;
+    int32_t group_count;
+    int32_t sharing; /* groups with a sharing member */
+    double capped;   /* rates of the groups without one */
+    double clock;    /* bytes per sharing group */
+    double clock_us;
+    double level;     /* its rate: what a sharing group drains per us */
+    double cap_level; /* no sharing member need be capped below this level */
+    int32_t *capped_members;
+    int32_t capped_count;
+    struct xsti_heap groups; /* by the source's clock at their next tag */
+};
+
+struct xsti_counter {
+    int64_t value;
+    int32_t first_waiter, last_waiter;
+};
+
+struct xsti_engine {
+    const struct xst_sim_config *config;
+    double now;
+    struct xsti_member *members;
+    int32_t member_count;
+    struct xsti_group *groups;
+    int32_t group_count;
+    struct xsti_source *sources;
+    int32_t source_count;
+    struct xsti_counter *counters;
+    int64_t counter_count;
+    int32_t *roster;         /* members by group */
+    struct xsti_heap timers; /* members by real time */
+    struct xsti_heap next;   /* sources by the real time of their next tag */
+    int32_t *ready;          /* ring of members whose counter came */
+    int32_t ready_first, ready_count;
+    int32_t working; /* members not done */
+    int64_t events;
+    int64_t idle_from; /* events when time last moved */
+    struct xst_sim_account *accounts;
+    struct xst_sim_point *series;
+    size_t series_count;
+    double backlog_peak;
+    double *weights; /* quantiles of the redrawn weight */
+    int failed;      /* status of a program error, as enum xst_status */
+    struct xst_diag *diag;
+    void *memory;
+};
+
+/* Events without time passing before a program counts as endless: far more than every producer could need at once. */
+enum { XSTI_IDLE_LIMIT = 1000000000 };
+
+/* share.c */
+void xsti_settle(struct xsti_engine *engine, struct xsti_member *member);
+void xsti_join(struct xsti_engine *engine, struct xsti_member *member);
+void xsti_leave(struct xsti_engine *engine, struct xsti_member *member);
+void xsti_retag(struct xsti_engine *engine, struct xsti_member *member);
+void xsti_balance(struct xsti_engine *engine, struct xsti_source *source);
+double xsti_backlog(const struct xsti_engine *engine, const struct xsti_member *member);
+void xsti_source_next(struct xsti_engine *engine, struct xsti_source *source);
+int32_t xsti_source_due(struct xsti_engine *engine, struct xsti_source *source);
+
+/* program.c */
+void xsti_program_go(struct xsti_engine *engine, int32_t id);
+void xsti_program_timer(struct xsti_engine *engine, int32_t id);
+void xsti_program_tag(struct xsti_engine *engine, int32_t id);
+void xsti_program_wake(struct xsti_engine *engine);
+
+/* random.c: standard-normal quantiles; uniform bits from (seed, producer, burst) alone */
+enum { XSTI_QUANTILES = 1024 };
+double xsti_normal_quantile(double probability);
+uint32_t xsti_draw(uint64_t seed, uint64_t producer, uint64_t burst);
+
+#endif
