@@ -2,6 +2,7 @@
  *
  * The options every command takes, and what a value of each kind must look like.
  */
+#define CLI_SAY_DEFINES
 #include "options.h"
 
 #include <assert.h>

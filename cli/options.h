@@ -23,5 +23,9 @@ const char *cli_option_range(const struct cli_option *option, char *text, size_t
 
 __attribute__((format(printf, 3, 4))) enum xst_status cli_say(struct xst_diag *diag, enum xst_status status,
                                                               const char *format, ...);
+#if defined __clang_analyzer__ && !defined CLI_SAY_DEFINES
+/* The analyser sees one file at a time: say here that the status given is the status returned. */
+#define cli_say(diag, status, ...) ((void)(cli_say)((diag), (status), __VA_ARGS__), (status))
+#endif
 
 #endif

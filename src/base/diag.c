@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define XSTI_DIAG_DEFINES
 #include "base/diag.h"
 
 #include <stdarg.h>

@@ -18,6 +18,13 @@ __attribute__((format(printf, 4, 5))) enum xst_status xsti_fail_at(struct xst_di
 /* Out of memory has one sentence. */
 enum xst_status xsti_fail_memory(struct xst_diag *diag);
 
+#if defined __clang_analyzer__ && !defined XSTI_DIAG_DEFINES
+/* The analyser sees one file at a time: say here that the status given is the status returned. */
+#define xsti_fail(diag, status, ...) ((void)(xsti_fail)((diag), (status), __VA_ARGS__), (status))
+#define xsti_fail_at(diag, status, ...) ((void)(xsti_fail_at)((diag), (status), __VA_ARGS__), (status))
+#define xsti_fail_memory(diag) ((void)(xsti_fail_memory)(diag), XST_ERR_MEMORY)
+#endif
+
 /* Returns from the calling function when `expr` is not XST_OK. */
 #define XSTI_TRY(expr)                                                                                                 \
     do {                                                                                                               \
