@@ -7,13 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <xstage/fit.h>
+#include <xstage/gpu.h>
 #include <xstage/model.h>
 #include <xstage/report.h>
 
 #include "data_dir.h"
 #include "facts.h"
+#include "measure_run.h"
 #include "options.h"
 #include "output.h"
 
@@ -24,14 +27,16 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_example examples[] = {
-    {"xstage calibrate -o out", "This machine where it can be measured, else the recorded H200 pair; profile and page in out/."},
+    {"xstage calibrate -o out",
+     "This machine where it can be measured, else the recorded H200 pair; profile and page in out/."},
     {"xstage calibrate --machine file:data/h200-host-bursts.csv,data/h200-host-bystander.csv -o host",
      "The host path of one H200 from its recorded rows."},
+    {"xstage calibrate --machine cuda:0,1 -o pair", "Peer path and host path of two GPUs of this machine."},
     {NULL, NULL},
 };
 
 static const char about[] =
-    "Writes DIR/profile.json, DIR/report.html and the figures under DIR/figures/. The first line says where the numbers come "
+    "Writes DIR/profile.json, DIR/report.html, the figures under DIR/figures/ and, when it measured, the raw rows as DIR/samples*.csv. The first line says where the numbers come "
     "from: measured, recorded or synthetic. Without a machine to measure the recorded pair of H200s is used, which shows what "
     "a calibration gives and is a profile of that machine, not of this one.";
 
@@ -45,6 +50,10 @@ enum { MOST_FILES = 64 };
 struct job {
     char *files[MOST_FILES];
     size_t file_count;
+    char spec[64];                     /* machine to measure; "": rows come from files */
+    const char *asked;                 /* the same when named by --machine, of any length */
+    struct xst_machine_facts measured; /* of that machine */
+    struct cli_readings readings;
     char name[XST_NAME_BYTES];
     struct xst_samples samples;
     struct xst_machine_facts facts;
@@ -71,7 +80,8 @@ static enum xst_status split_files(struct cli *cli, struct job *job, const char 
     while (status == XST_OK) {
         const size_t length = strcspn(list, ",");
         if (length == 0)
-            return cli_say(&cli->diag, XST_ERR_USAGE, "--machine: an empty file name in \"%s\"; file:A.csv,B.csv is needed",
+            return cli_say(&cli->diag, XST_ERR_USAGE,
+                           "--machine: an empty file name in \"%s\"; file:A.csv,B.csv is needed",
                            cli_text(cli, "machine"));
         status = add_file(cli, job, list, length);
         if (list[length] == '\0')
@@ -97,32 +107,96 @@ static enum xst_status recorded(struct cli *cli, struct job *job)
     return status;
 }
 
+/* Two GPUs with a store path between them, else one; "" when there is none that this build can measure. */
+static void find_machine(struct cli *cli, char *spec, size_t bytes)
+{
+    struct xst_gpu_info info = {0};
+    struct xst_diag why = {0};
+    spec[0] = '\0';
+    if (xst_gpu_nvcc_version()[0] == '\0') {
+        cli_note(cli, "this build has no device code (nvcc was not found), so the recorded H200 pair stands in");
+        return;
+    }
+    if (xst_gpu_info_read(&info, &why) != XST_OK) {
+        cli_note(cli, "%s, so the recorded H200 pair stands in", why.text);
+        return;
+    }
+    snprintf(spec, bytes, "cuda:%lld", (long long)info.devices[0].ordinal);
+    for (size_t i = 0; i < info.pair_count; i++) {
+        if (info.pairs[i].store_path) {
+            snprintf(spec, bytes, "cuda:%lld,%lld", (long long)info.pairs[i].from, (long long)info.pairs[i].to);
+            break;
+        }
+    }
+    xst_gpu_info_free(&info);
+}
+
 static enum xst_status choose(struct cli *cli, struct job *job)
 {
     const char *const machine = cli_text(cli, "machine");
-    if (!machine || strcmp(machine, "recorded") == 0) {
-        if (!machine)
-            cli_note(cli, "no machine to measure was named, so the recorded H200 pair stands in");
-        return recorded(cli, job);
+    if (!machine)
+        find_machine(cli, job->spec, sizeof job->spec);
+    if (machine && (strncmp(machine, "cuda", 4) == 0 || strncmp(machine, "sim:", 4) == 0))
+        job->asked = machine;
+    else if (job->spec[0])
+        job->asked = job->spec;
+    if (job->asked) {
+        snprintf(job->name, sizeof job->name, "measured");
+        return XST_OK;
     }
+    if (!machine || strcmp(machine, "recorded") == 0)
+        return recorded(cli, job);
     if (strncmp(machine, "file:", 5) == 0) {
         const enum xst_status status = split_files(cli, job, machine + 5);
         if (status == XST_OK)
             (void)cli_stem(job->files[0], job->name, sizeof job->name);
         return status;
     }
-    return cli_say(&cli->diag, XST_ERR_USAGE, "--machine is \"%s\"; valid here are recorded and file:A.csv,B.csv", machine);
+    return cli_say(&cli->diag, XST_ERR_USAGE,
+                   "--machine is \"%s\"; valid here are cuda, cuda:0,1, sim:NAME, sim:KEY=VALUE,..., recorded and "
+                   "file:A.csv,B.csv",
+                   machine);
+}
+
+/* Names that are taken are found before the measurement, not after it. */
+static enum xst_status check_folder(struct cli *cli)
+{
+    const char *const folder = cli_text(cli, "output");
+    char path[PATH_MAX];
+    if (!folder)
+        return XST_OK;
+    if (strlen(folder) + 32 > sizeof path)
+        return cli_say(&cli->diag, XST_ERR_RANGE, "--output: the folder name is too long");
+    snprintf(path, sizeof path, "%s/samples", folder);
+    return access(folder, F_OK) == 0 ? cli_measure_check(cli, path) : XST_OK;
+}
+
+/* Measures instead of reading. Rows that came before an interruption are not fitted: a half profile misleads. */
+static enum xst_status measure(struct cli *cli, struct job *job)
+{
+    struct xst_machine *machine = NULL;
+    enum xst_status status = check_folder(cli);
+    if (status == XST_OK)
+        status = cli_machine_open(cli, job->asked, &machine);
+    if (status != XST_OK)
+        return status;
+    status = cli_measure_calibration(cli, machine, &job->samples, &job->readings);
+    job->facts = job->measured = *xst_machine_facts(machine);
+    xst_machine_close(machine);
+    return status;
 }
 
 static enum xst_status read_rows(struct cli *cli, struct job *job)
 {
+    if (job->asked)
+        return measure(cli, job);
     for (size_t i = 0; i < job->file_count; i++) {
         const enum xst_status status = xst_samples_read(job->files[i], &job->samples, &cli->diag);
         if (status != XST_OK)
             return status;
     }
-    const enum xst_status status = cli_facts_read(cli, cli_text(cli, "facts"), (const char *const *)job->files,
-                                                  job->file_count, &job->facts);
+    const enum xst_status status =
+        cli_facts_read(cli, cli_text(cli, "facts"), (const char *const *)job->files, job->file_count, &job->facts);
     if (job->facts.origin[0] == '\0')
         snprintf(job->facts.origin, sizeof job->facts.origin, "recorded");
     return status;
@@ -157,6 +231,9 @@ static enum xst_status write_all(struct cli *cli, struct job *job, const char *f
     const struct xst_report_section section = {&job->profile, &job->samples, &job->fit, &job->validation};
     const struct xst_report_input input = {.sections = &section, .section_count = 1};
     enum xst_status status = make_folder(cli, folder);
+    snprintf(path, sizeof path, "%s/samples", folder);
+    if (status == XST_OK && job->asked)
+        status = cli_measure_write(cli, path, &job->samples, &job->measured, &job->readings);
     snprintf(path, sizeof path, "%s/profile.json", folder);
     if (status == XST_OK)
         status = xst_profile_write(path, &job->profile, cli->force, &cli->diag);
@@ -207,8 +284,9 @@ static void print_path(const struct job *job, const struct xst_path *path)
 static void print(const struct job *job, const char *folder)
 {
     printf("Machine: %s (%s%s%s), profile %s, %zu rows\n",
-           job->profile.machine.machine[0] ? job->profile.machine.machine : "not described", job->profile.machine.origin,
-           job->profile.machine.date[0] ? " " : "", job->profile.machine.date, job->profile.id, job->samples.row_count);
+           job->profile.machine.machine[0] ? job->profile.machine.machine : "not described",
+           job->profile.machine.origin, job->profile.machine.date[0] ? " " : "", job->profile.machine.date,
+           job->profile.id, job->samples.row_count);
     for (size_t i = 0; i < job->profile.path_count; i++)
         print_path(job, &job->profile.paths[i]);
     if (folder)
@@ -269,7 +347,7 @@ const struct cli_command cli_command_calibrate = {
     .name = "calibrate",
     .group = CLI_GROUP_MEASURE,
     .purpose = "Samples, profile and report of a machine in one step",
-    .needs = "no GPU",
+    .needs = "a GPU; without one it works on recorded rows",
     .usage = "[-o DIR] [OPTIONS]",
     .least_args = 0,
     .most_args = 0,
