@@ -2,9 +2,10 @@
  *
  * report.h - what was measured and what the model says of it, as one HTML page or as SVG figures.
  *
- * The page is self-contained: it opens from a file without a network, light or dark as the reader's system is, and prints with
- * static figures. Its content depends on the input alone: no time, host or path is added. Points are measured rows, lines are
- * the model. A figure whose rows are missing is left out; numbers a profile does not know are shown as a dash.
+ * The page is self-contained: it opens from a file without a network, light or dark as the reader's system is, and
+ * prints with static figures. Its content depends on the input alone: no time, host or path is added. Points are
+ * measured rows, lines are the model. A figure whose rows are missing is left out; numbers a profile does not know are
+ * shown as a dash.
  */
 #ifndef XSTAGE_REPORT_H
 #define XSTAGE_REPORT_H
@@ -49,8 +50,8 @@ struct xst_report_input {
 enum xst_status xst_report_write(const char *path, const struct xst_report_input *input, int force,
                                  struct xst_diag *diag);
 
-/* Writes every figure as DIR/<target>-<figure>.svg and creates the folder when it is missing. count_out (may be NULL) is how
- * many files were written. */
+/* Writes every figure as DIR/<target>-<figure>.svg and creates the folder when it is missing. count_out (may be NULL)
+ * is how many files were written. */
 enum xst_status xst_report_write_svgs(const char *dir, const struct xst_report_input *input, int force,
                                       size_t *count_out, struct xst_diag *diag);
 

@@ -2,9 +2,9 @@
  *
  * figure.h - one figure as data: what is drawn, not how. svg.c and plot_json.c draw the same struct.
  *
- * A series belongs to a *group* (what is compared: bytes or producers; gives colour and marker shape) and plays a *role* (measured
- * points, law, rival; gives points or line, dash, fill). The legend names roles; groups are labelled at their lines, or in
- * the legend where lines run together.
+ * A series belongs to a *group* (what is compared: bytes or producers; gives colour and marker) and plays a *role*
+ * (measured points, law, rival; gives points or line, dash, fill). The legend names roles; groups are labelled at their
+ * lines, or in the legend where lines run together.
  */
 #ifndef XSTI_REPORT_FIGURE_H
 #define XSTI_REPORT_FIGURE_H

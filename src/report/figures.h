@@ -8,8 +8,8 @@
 #include "report/figure.h"
 #include "report/rows.h"
 
-/* Each fills `figure` (zeroed) and returns 1, or returns 0 when the subject has nothing to show in it. The caller finishes
- * and frees. */
+/* Each fills `figure` (zeroed) and returns 1, or returns 0 when the subject has nothing to show in it. The caller
+ * finishes and frees. */
 int xsti_figure_issue_gap(const struct xsti_subject *subject, struct xsti_figure *figure);
 int xsti_figure_period_gap(const struct xsti_subject *subject, struct xsti_figure *figure);
 int xsti_figure_isolated(const struct xsti_subject *subject, struct xsti_figure *figure);

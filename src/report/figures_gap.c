@@ -41,8 +41,8 @@ static double sweep_end(const struct xsti_subject *subject, int64_t bytes, doubl
     return end;
 }
 
-/* Issue by law (1) from gap 0 to `end`: even steps of the logarithm down to the floor, then the floor. The loop's own time adds
- * to the gap. */
+/* Issue by law (1) from gap 0 to `end`: even steps of the logarithm down to the floor, then the floor. The loop's own
+ * time adds to the gap. */
 static void issue_line(const struct xsti_subject *subject, struct xsti_figure *figure, size_t group, size_t role,
                        int64_t bytes, double end)
 {
@@ -182,8 +182,8 @@ int xsti_figure_issue_gap(const struct xsti_subject *subject, struct xsti_figure
     return 1;
 }
 
-/* Law (4) and the rival (5) for a run of `bursts` bursts, from gap 0 to `end`, with a point at the kink. A run has one gap
- * less than bursts. */
+/* Law (4) and the rival (5) for a run of `bursts` bursts, from gap 0 to `end`, with a point at the kink. A run has one
+ * gap less than bursts. */
 static void period_lines(const struct xsti_subject *subject, struct xsti_figure *figure, size_t group, size_t law,
                          size_t rival, int64_t bytes, double end, double bursts)
 {

@@ -22,8 +22,7 @@ static void words(const struct xsti_subject *subject, struct xsti_figure *figure
     figure->labels = XSTI_LABELS_LEGEND;
 }
 
-/* Law (7) from the smallest to the largest recorded volume of one producer count, through the floor's own points and the
- * knee. */
+/* Law (7) from the smallest to the largest recorded volume of one producer count, with a point at the knee. */
 static void isolated_line(const struct xsti_subject *subject, struct xsti_figure *figure, size_t group, size_t role,
                           size_t knee_role, int64_t producers, double low, double high)
 {

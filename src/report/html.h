@@ -26,7 +26,7 @@ void xsti_put_rows_account(struct xsti_out *out, const struct xst_report_section
 void xsti_put_audits(struct xsti_out *out, json_t *const *audits, size_t count);
 void xsti_put_bench(struct xsti_out *out, const json_t *bench);
 
-/* A value of a JSON document with the unit its key names, and the key in words ("recovery_gap_us" -> "recovery gap"). */
+/* A value of a JSON document with the unit its key names; the key in words ("recovery_gap_us" -> "recovery gap"). */
 void xsti_put_value(struct xsti_out *out, const char *key, const json_t *value);
 void xsti_put_key_words(struct xsti_out *out, const char *key);
 

@@ -158,6 +158,7 @@ static void put_drain_cell(struct xsti_out *out, const struct xst_measure *drain
 static void put_path_row(struct xsti_out *out, const struct xst_path *path)
 {
     char name[XST_NAME_BYTES], low[XSTI_NUMBER_BYTES], high[XSTI_NUMBER_BYTES];
+    const int64_t rows = path->rows_used + path->rows_excluded;
     xsti_put(out, "<tr><th>");
     xsti_put_escaped(out, xst_path_text(path, name, sizeof name));
     xsti_put(out, "</th>");
@@ -170,8 +171,7 @@ static void put_path_row(struct xsti_out *out, const struct xst_path *path)
     xsti_putf(out, "<td>%lld\xE2\x80\x93%lld</td><td>%s\xE2\x80\x93%s</td><td>%lld <small>of %lld</small></td></tr>\n",
               (long long)path->valid.producers_low, (long long)path->valid.producers_high,
               xsti_bytes_words((double)path->valid.bytes_low, low),
-              xsti_bytes_words((double)path->valid.bytes_high, high), (long long)path->rows_used,
-              (long long)(path->rows_used + path->rows_excluded));
+              xsti_bytes_words((double)path->valid.bytes_high, high), (long long)path->rows_used, (long long)rows);
 }
 
 void xsti_put_path_table(struct xsti_out *out, const struct xst_profile *profile)

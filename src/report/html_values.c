@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values of a document whose keys carry their units: a value is shown by the ending of its key. And the benchmark results,
- * which are one table of such values.
+ * Values of a document whose keys carry their units: a value is shown by the ending of its key. And the benchmark
+ * results, which are one table of such values.
  */
 #include <math.h>
 #include <stdio.h>

@@ -22,8 +22,8 @@ void xsti_put(struct xsti_out *out, const char *text);
 void xsti_put_bytes(struct xsti_out *out, const char *text, size_t bytes);
 __attribute__((format(printf, 2, 3))) void xsti_putf(struct xsti_out *out, const char *format, ...);
 
-/* Foreign text as character data or attribute value of HTML and XML: the five special characters become entities, control
- * characters and bytes that are not UTF-8 become U+FFFD. */
+/* Foreign text as character data or attribute value of HTML and XML: the five special characters become entities;
+ * control characters and bytes that are not UTF-8 become U+FFFD. */
 void xsti_put_escaped(struct xsti_out *out, const char *text);
 
 /* Foreign text as a JSON string, quotes included, safe inside <script>. */

@@ -61,7 +61,9 @@ static enum xst_status parse_documents(const struct xst_report_document *documen
                                        json_t ***roots_out, struct xst_diag *diag)
 {
     json_t **const roots = calloc(count + 1, sizeof(json_t *));
-    enum xst_status status = roots ? XST_OK : xsti_fail_memory(diag);
+    enum xst_status status = XST_OK;
+    if (!roots)
+        return xsti_fail_memory(diag);
     for (size_t i = 0; i < count && status == XST_OK; i++)
         status = parse_document(&documents[i], schema, &roots[i], diag);
     if (status != XST_OK)

@@ -24,7 +24,8 @@
 
   /* Marker shapes as in the static drawings: circle, square, triangle, diamond, triangle down, cross. */
   function marker(ctx, shape, x, y, r) {
-    const to = (points) => points.forEach(([px, py], i) => (i ? ctx.lineTo : ctx.moveTo).call(ctx, x + r * px, y + r * py));
+    const to = (points) => points.forEach(([px, py], i) =>
+      (i ? ctx.lineTo : ctx.moveTo).call(ctx, x + r * px, y + r * py));
     ctx.beginPath();
     if (shape === 0) ctx.arc(x, y, r, 0, 2 * Math.PI);
     else if (shape === 1) ctx.rect(x - 0.92 * r, y - 0.92 * r, 1.84 * r, 1.84 * r);
@@ -102,14 +103,16 @@
     return {
       label: a.label, labelFont: font, font: font, size: size, labelSize: 22, labelGap: 2, stroke: css("--ink"), gap: 5,
       splits: () => a.at, values: () => a.text, filter: (u, splits) => splits,
-      grid: { stroke: css("--grid"), width: 1 }, ticks: { show: false }, border: { show: true, stroke: css("--soft"), width: 1 },
+      grid: { stroke: css("--grid"), width: 1 }, ticks: { show: false },
+      border: { show: true, stroke: css("--soft"), width: 1 },
     };
   }
 
   function series(s) {
     const line = !isPoints(s);
     return {
-      stroke: colour(s), spanGaps: true, width: line ? 1.8 : 0, pxAlign: 0, dash: s.kind === "dashed" ? [5, 4] : undefined,
+      stroke: colour(s), spanGaps: true, width: line ? 1.8 : 0, pxAlign: 0,
+      dash: s.kind === "dashed" ? [5, 4] : undefined,
       paths: line ? undefined : () => null, points: { show: false },
     };
   }
@@ -117,7 +120,8 @@
   /* Sample of a role: what the static legend shows, 26 pixels wide. */
   function key(kind) {
     const shapes = {
-      points: '<circle class="ink pt" cx="13" cy="7" r="3.6"/>', hollow: '<circle class="ink ho" cx="13" cy="7" r="3.4"/>',
+      points: '<circle class="ink pt" cx="13" cy="7" r="3.6"/>',
+      hollow: '<circle class="ink ho" cx="13" cy="7" r="3.4"/>',
       line: '<path class="ink ln" d="M2 7h22"/>', dashed: '<path class="ink ln da" d="M2 7h22"/>',
       knee: '<path class="ink ln kn" d="M13 1v12"/>',
     };
@@ -126,7 +130,8 @@
 
   /* The marker of a group, in its colour. */
   function swatch(s) {
-    const canvas = document.createElement("canvas"), ratio = window.devicePixelRatio || 1, ctx = canvas.getContext("2d");
+    const canvas = document.createElement("canvas"), ctx = canvas.getContext("2d");
+    const ratio = window.devicePixelRatio || 1;
     canvas.width = canvas.height = 12 * ratio;
     canvas.className = "swatch";
     if (s.colour < 0) return canvas;
@@ -146,14 +151,15 @@
     return b;
   }
 
-  /* Legend as a table, a row for each group and a column for each role: click a name or a value to hide and show what it
-   * stands for; the values follow the cursor. */
+  /* Legend as a table, a row for each group and a column for each role: click a name or a value to hide and show what
+   * it stands for; the values follow the cursor. */
   function legend(u, f, at) {
     const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
     const roles = new Map(f.series.map((s) => [s.role, s.kind])), groups = new Map(f.series.map((s) => [s.group, s]));
     const cells = new Map();
     const toggle = (wanted) => {
-      const some = f.series.map((s, i) => (wanted(s, i) ? i + 1 : 0)).filter(Boolean), show = !some.some((i) => u.series[i].show);
+      const some = f.series.map((s, i) => (wanted(s, i) ? i + 1 : 0)).filter(Boolean);
+      const show = !some.some((i) => u.series[i].show);
       some.forEach((i) => u.setSeries(i, { show: show }));
       cells.forEach((cell, i) => cell.classList.toggle("off", !u.series[i].show));
     };
@@ -208,10 +214,11 @@
     const at = document.getElementById(f.id + "-plot");
     const width = () => Math.max(320, at.clientWidth);
     const longest = Math.max(...f.series.map((s) => s.group.length));
+    const room = f.labels === "legend" ? 18 : f.labels === "margin" ? 16 + 7 * longest : 7 * longest;
     let update = () => {};
     at.textContent = "";
     const u = new uPlot({
-      width: width(), height: 370, padding: [10, f.labels === "legend" ? 18 : f.labels === "margin" ? 16 + 7 * longest : 7 * longest, 0, 0],
+      width: width(), height: 370, padding: [10, room, 0, 0],
       scales: { x: scale(f.x), y: scale(f.y) },
       axes: [axis(f.x, 26), axis(f.y, 44)],
       series: [{}, ...f.series.map(series)],

@@ -27,7 +27,7 @@ struct xsti_subject {
     int64_t typical_bytes; /* 32 KiB where the floor is known, else 16 KiB, else the largest known; 0: none */
 };
 
-/* The path a target is judged by: 16-byte stores, 256 threads, contiguous, else the first of that target; NULL: none. */
+/* The path a target is judged by: 16-byte stores, 256 threads, contiguous, else its first; NULL: none. */
 const struct xst_path *xsti_main_path(const struct xst_profile *profile, enum xst_target target);
 
 /* 0 when the profile has no path of that target. */
@@ -39,16 +39,16 @@ int64_t xsti_typical_bytes(const struct xst_path *path, int64_t producers);
 /* The row belongs to the path. */
 int xsti_row_on_path(const struct xst_sample *row, const struct xst_path *path);
 
-/* Calls for each row of `mode` on `path`; advance *at from 0; NULL at the end. */
+/* The next row of `mode` on `path` from *at on, which starts at 0 and moves behind it; NULL at the end. */
 const struct xst_sample *xsti_next_row(const struct xst_samples *samples, const struct xst_path *path,
                                        enum xst_mode mode, size_t *at);
 
-/* Byte counts with at least `gaps` different gaps in rows of `mode` at K producers; the largest ones when there are many. */
+/* Byte counts with at least `gaps` different gaps in rows of `mode` at K producers; the largest when there are many. */
 struct xsti_choice xsti_choose_bytes(const struct xst_samples *samples, const struct xst_path *path, enum xst_mode mode,
                                      int64_t producers, size_t gaps);
 
-/* Producer counts with at least `sizes` rows of `mode`: the largest, and others spread below it. `gap_free`: only rows without
- * a gap count. */
+/* Producer counts with at least `sizes` rows of `mode` (periodic: without a gap): the largest, and others spread below
+ * it. */
 struct xsti_choice xsti_choose_producers(const struct xst_samples *samples, const struct xst_path *path,
                                          enum xst_mode mode, size_t sizes);
 

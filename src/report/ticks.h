@@ -27,8 +27,8 @@ struct xsti_axis {
     size_t tick_count;
 };
 
-/* Widens [low, high] of the data to what the axis shows and marks it: linear axes start at 0 when the data do not fall below
- * it, logarithmic ones need low > 0. `most` is the largest number of labels. */
+/* Widens [low, high] of the data to what the axis shows and marks it: linear axes start at 0 when the data do not fall
+ * below it, logarithmic ones take the positive part. `most` is the largest number of labels. */
 void xsti_axis_span(struct xsti_axis *axis, double low, double high, size_t most);
 
 /* Position of `value` on the axis: 0 at low, 1 at high; beyond them outside [0, 1]. Logarithmic: value <= 0 is at 0. */

@@ -12,6 +12,7 @@ import pytest
 
 SOURCE = pathlib.Path(os.environ.get("XSTAGE_SOURCE", pathlib.Path(__file__).parents[2]))
 TOOL = os.environ.get("XSTAGE_BIN", str(SOURCE / "build" / "xstage"))
+SAMPLES = [SOURCE / "data" / name for name in ("h200x2-bursts.csv", "h200x2-rows.csv", "h200-host-bursts.csv")]
 SVG = "{http://www.w3.org/2000/svg}"
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 
@@ -19,15 +20,14 @@ VOID = {"meta", "br", "link", "img", "input", "hr"}
 def run(*arguments):
     environment = dict(os.environ, XSTAGE_DATA_DIR=str(SOURCE))
     environment.pop("LD_PRELOAD", None)
-    return subprocess.run([TOOL, "report", *map(str, arguments)], env=environment, text=True, capture_output=True, check=False)
+    command = [TOOL, "report", *map(str, arguments)]
+    return subprocess.run(command, env=environment, text=True, capture_output=True, check=False)
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
-    data = SOURCE / "data"
-    done = run(data / "h200x2-bursts.csv", data / "h200x2-rows.csv", data / "h200-host-bursts.csv", "-o", folder / "page.html",
-               "--svg", folder / "svg")
+    done = run(*SAMPLES, "-o", folder / "page.html", "--svg", folder / "svg")
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -119,7 +119,6 @@ def test_legend_tells_points_from_lines(made):
 
 
 def test_same_input_same_page(made, tmp_path):
-    data = SOURCE / "data"
-    again = run(data / "h200x2-bursts.csv", data / "h200x2-rows.csv", data / "h200-host-bursts.csv", "-o", tmp_path / "page.html")
+    again = run(*SAMPLES, "-o", tmp_path / "page.html")
     assert again.returncode == 0
     assert (tmp_path / "page.html").read_bytes() == (made / "page.html").read_bytes()
