@@ -7,7 +7,8 @@
 #include "support/support.h"
 
 /* Reads every record of `text` into "line:field|field;" form. */
-static void walk(const char *text, size_t bytes, char *seen, size_t room, enum xst_status *status, struct xst_diag *diag)
+static void walk(const char *text, size_t bytes, char *seen, size_t room, enum xst_status *status,
+                 struct xst_diag *diag)
 {
     struct xsti_csv csv;
     size_t at = 0;
@@ -35,7 +36,9 @@ static void records_and_lines(void **state)
         {"a", "1:a;"},
         {"a,b\nc,d", "1:a|b;2:c|d;"},
         {"a,b\r\nc,d\r\n", "1:a|b;2:c|d;"},
-        {"\xEF\xBB\xBF" "a,b\n", "1:a|b;"},
+        {"\xEF\xBB\xBF"
+         "a,b\n",
+         "1:a|b;"},
         {"\xEF\xBB\xBF", ""},
         {"\n\n a , b\t\n", "3:a|b;"},
         {"# note\na\n  # more, of it\nb\n", "2:a;4:b;"},
@@ -43,7 +46,10 @@ static void records_and_lines(void **state)
         {"a,,b,\n", "1:a||b|;"},
         {" \t \na\n", "2:a;"},
         {"a\rb\n", "1:a\rb;"},
-        {"a\n\xEF\xBB\xBF" "b\n", "1:a;2:\xEF\xBB\xBF" "b;"},
+        {"a\n\xEF\xBB\xBF"
+         "b\n",
+         "1:a;2:\xEF\xBB\xBF"
+         "b;"},
         {"\"a,b\"\n", "1:\"a|b\";"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -68,7 +74,9 @@ static void nul_is_not_text(void **state)
     assert_int_equal(diag.line, 2);
     xt_contains(diag.text, "t.csv:2: a NUL byte");
     /* UTF-16 starts with a NUL soon enough */
-    walk("\xFF\xFE" "a\0,\0b\0\n\0", 10, seen, sizeof seen, &status, &diag);
+    walk("\xFF\xFE"
+         "a\0,\0b\0\n\0",
+         10, seen, sizeof seen, &status, &diag);
     xt_status(status, XST_ERR_PARSE, &diag);
     assert_int_equal(diag.line, 1);
 }

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/support.h"
@@ -321,11 +321,21 @@ int main(void)
 {
 #define IN_ROOM(test) cmocka_unit_test_setup_teardown(test, make_room, remove_room)
     const struct CMUnitTest tests[] = {
-        IN_ROOM(writes_and_reads_back),     IN_ROOM(empty_files_are_files),   IN_ROOM(big_files_come_back_whole),
-        IN_ROOM(existing_file_needs_force), IN_ROOM(failure_keeps_the_old_file), IN_ROOM(full_device),
-        IN_ROOM(full_standard_output),      IN_ROOM(closed_pipe_is_an_error), IN_ROOM(directories_are_refused),
-        IN_ROOM(missing_names),             IN_ROOM(long_names),              IN_ROOM(unreadable_and_unwritable),
-        IN_ROOM(symbolic_links),            IN_ROOM(mode_follows_umask),      IN_ROOM(standard_input),
+        IN_ROOM(writes_and_reads_back),
+        IN_ROOM(empty_files_are_files),
+        IN_ROOM(big_files_come_back_whole),
+        IN_ROOM(existing_file_needs_force),
+        IN_ROOM(failure_keeps_the_old_file),
+        IN_ROOM(full_device),
+        IN_ROOM(full_standard_output),
+        IN_ROOM(closed_pipe_is_an_error),
+        IN_ROOM(directories_are_refused),
+        IN_ROOM(missing_names),
+        IN_ROOM(long_names),
+        IN_ROOM(unreadable_and_unwritable),
+        IN_ROOM(symbolic_links),
+        IN_ROOM(mode_follows_umask),
+        IN_ROOM(standard_input),
         IN_ROOM(endless_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,7 +98,9 @@ static void getters(void **state)
     int64_t number = 99;
     double real = 99;
     char word[8] = "x";
-    open_text(&doc, "{\"i\": 5, \"r\": 2.5, \"t\": \"abcdefg\", \"n\": null, \"o\": {}, \"l\": [], \"b\": true, \"big\": 9e300}");
+    open_text(
+        &doc,
+        "{\"i\": 5, \"r\": 2.5, \"t\": \"abcdefg\", \"n\": null, \"o\": {}, \"l\": [], \"b\": true, \"big\": 9e300}");
     struct xsti_json *const reader = &doc.reader;
     xsti_json_int(reader, doc.root, "p.", "i", 0, 5, &number);
     xsti_json_real(reader, doc.root, "p.", "i", 0, 5, &real);
@@ -229,9 +231,12 @@ static void schemas(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(documents),        cmocka_unit_test(depth_bombs),
-        cmocka_unit_test(getters),          cmocka_unit_test(optional_getters),
-        cmocka_unit_test(the_first_problem_stays), cmocka_unit_test(unknown_keys),
+        cmocka_unit_test(documents),
+        cmocka_unit_test(depth_bombs),
+        cmocka_unit_test(getters),
+        cmocka_unit_test(optional_getters),
+        cmocka_unit_test(the_first_problem_stays),
+        cmocka_unit_test(unknown_keys),
         cmocka_unit_test(schemas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void codes_names_sentences(void **state)
         }
     }
     assert_string_equal(xst_status_name(XST_ERR_RANGE), "ERR_RANGE");
-    assert_string_equal(xst_status_name((enum xst_status)-99), "?");
+    assert_string_equal(xst_status_name((enum xst_status) - 99), "?");
     assert_string_equal(xst_status_sentence((enum xst_status)5), "?");
 }
 

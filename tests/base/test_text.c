@@ -25,14 +25,19 @@ static void integers_are_whole_fields(void **state)
     static const struct {
         const char *text;
         int64_t value;
-    } good[] = {{"0", 0}, {"-0", 0}, {"+7", 7}, {"007", 7}, {"9223372036854775807", INT64_MAX}, {"-9223372036854775808", INT64_MIN}};
+    } good[] = {{"0", 0},
+                {"-0", 0},
+                {"+7", 7},
+                {"007", 7},
+                {"9223372036854775807", INT64_MAX},
+                {"-9223372036854775808", INT64_MIN}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         int64_t value = 99;
         assert_int_equal(parse_int(good[i].text, &value), XSTI_NUMBER_OK);
         assert_true(value == good[i].value);
     }
-    static const char *const bad[] = {"", " ", " 1", "1 ", "1.0", "1e3", "0x10", "1,2", "--1", "+-1", "+", "-", "1_000", "1\t",
-                                      "one", "\xC2\xB2", "1K", "0b1", "nan", "inf"};
+    static const char *const bad[] = {"",  " ", " 1",    "1 ",  "1.0", "1e3",      "0x10", "1,2", "--1", "+-1",
+                                      "+", "-", "1_000", "1\t", "one", "\xC2\xB2", "1K",   "0b1", "nan", "inf"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         int64_t value = 99;
         if (parse_int(bad[i], &value) != XSTI_NUMBER_NONE)
@@ -51,17 +56,26 @@ static void reals_are_whole_fields(void **state)
     static const struct {
         const char *text;
         double value;
-    } good[] = {{"0", 0},     {"-1.5", -1.5},    {"+.5", 0.5},      {"5.", 5},
-                {"1e3", 1e3}, {"1E-3", 1e-3},    {"1e308", 1e308},  {"0.1", 0.1},
-                {"1e-400", 0}, {"0000.2500", 0.25}, {"123456789.123456789", 123456789.123456789}};
+    } good[] = {{"0", 0},
+                {"-1.5", -1.5},
+                {"+.5", 0.5},
+                {"5.", 5},
+                {"1e3", 1e3},
+                {"1E-3", 1e-3},
+                {"1e308", 1e308},
+                {"0.1", 0.1},
+                {"1e-400", 0},
+                {"0000.2500", 0.25},
+                {"123456789.123456789", 123456789.123456789}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         double value = 99;
         if (parse_real(good[i].text, &value) != XSTI_NUMBER_OK)
             fail_msg("\"%s\" was refused", good[i].text);
         xt_near(value, good[i].value, 0);
     }
-    static const char *const bad[] = {"", " ", " 1", "1 ", "1,5", "1e", "e1", ".", "-", "0x1p3", "0X10", "1.2.3", "1d3", "1f", "1..",
-                                      "--1", "1e+-3", "nano", "info", "nan(", "\xEF\xBC\x91", "1 2", "$1", "1%"};
+    static const char *const bad[] = {"",      " ",     " 1",   "1 ",    "1,5",          "1e",  "e1",  ".",
+                                      "-",     "0x1p3", "0X10", "1.2.3", "1d3",          "1f",  "1..", "--1",
+                                      "1e+-3", "nano",  "info", "nan(",  "\xEF\xBC\x91", "1 2", "$1",  "1%"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double value = 99;
         if (parse_real(bad[i], &value) != XSTI_NUMBER_NONE)
@@ -206,10 +220,14 @@ static void nine_digits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_are_whole_fields),   cmocka_unit_test(reals_are_whole_fields),
-        cmocka_unit_test(fields_end_at_their_length),  cmocka_unit_test(huge_fields_are_refused_not_cut),
-        cmocka_unit_test(numbers_ignore_the_locale),   cmocka_unit_test(complaints_differ),
-        cmocka_unit_test(quotes_are_safe_to_print),    cmocka_unit_test(nearest_word),
+        cmocka_unit_test(integers_are_whole_fields),
+        cmocka_unit_test(reals_are_whole_fields),
+        cmocka_unit_test(fields_end_at_their_length),
+        cmocka_unit_test(huge_fields_are_refused_not_cut),
+        cmocka_unit_test(numbers_ignore_the_locale),
+        cmocka_unit_test(complaints_differ),
+        cmocka_unit_test(quotes_are_safe_to_print),
+        cmocka_unit_test(nearest_word),
         cmocka_unit_test(nine_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

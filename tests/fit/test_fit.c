@@ -187,6 +187,36 @@ static void single_rows(void **state)
     xst_samples_free(&all);
 }
 
+/* A clock that jumps can make a period shorter than its parts; such a row says nothing of d. */
+static void loop_time_is_never_negative(void **state)
+{
+    (void)state;
+    struct xst_diag diag = {XST_OK, 0, ""};
+    struct xst_samples samples = {0};
+    struct xst_sample row = {.mode = XST_MODE_PERIODIC,
+                             .threads = 256,
+                             .producers = 4,
+                             .bytes_per_producer = 4096,
+                             .gap_us = 50,
+                             .bursts = 10,
+                             .reps = 1,
+                             .issue_mean_us = 0.1,
+                             .release_mean_us = 0.1,
+                             .total_us = 510};
+    static const double periods[] = {50.3, 50.2, 50.0, 49.0, 1.0};
+    for (size_t i = 0; i < sizeof periods / sizeof *periods; i++) {
+        row.period_mean_us = periods[i];
+        xt_ok(xst_samples_append(&samples, &row, &diag), &diag);
+    }
+    struct xst_profile profile;
+    xt_ok(xst_profile_fit(&samples, NULL, &profile, NULL, &diag), &diag);
+    assert_true(profile.paths[0].loop_us.known);
+    xt_near(profile.paths[0].loop_us.value, 0.15, 1e-6);
+    assert_int_equal(profile.paths[0].loop_us.n, 2);
+    xst_profile_free(&profile);
+    xst_samples_free(&samples);
+}
+
 /* Rows that a reader accepts but no machine produces: zeros, extremes, the same row many times. The fit must answer with a
  * profile that can be read back, or refuse a value that no profile may hold. */
 static void odd_rows(void **state)
@@ -252,6 +282,7 @@ int main(void)
         cmocka_unit_test(nothing_to_fit),
         cmocka_unit_test(single_rows),
         cmocka_unit_test(odd_rows),
+        cmocka_unit_test(loop_time_is_never_negative),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

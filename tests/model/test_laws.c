@@ -169,10 +169,10 @@ static void bystanders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_paper),     cmocka_unit_test(golden_h200),
+        cmocka_unit_test(golden_paper),         cmocka_unit_test(golden_h200),
         cmocka_unit_test(golden_m_upper_bound), cmocka_unit_test(the_papers_method),
-        cmocka_unit_test(each_law_by_hand), cmocka_unit_test(no_bound_on_the_capacity),
-        cmocka_unit_test(one_step_by_hand), cmocka_unit_test(bystanders),
+        cmocka_unit_test(each_law_by_hand),     cmocka_unit_test(no_bound_on_the_capacity),
+        cmocka_unit_test(one_step_by_hand),     cmocka_unit_test(bystanders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,9 +162,12 @@ static void floor_does_not_fall_with_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floor_between_points),    cmocka_unit_test(floor_beyond_its_range),
-        cmocka_unit_test(empty_tables),            cmocka_unit_test(capacity_between_points),
-        cmocka_unit_test(knee),                    cmocka_unit_test(floor_does_not_fall_with_bytes),
+        cmocka_unit_test(floor_between_points),
+        cmocka_unit_test(floor_beyond_its_range),
+        cmocka_unit_test(empty_tables),
+        cmocka_unit_test(capacity_between_points),
+        cmocka_unit_test(knee),
+        cmocka_unit_test(floor_does_not_fall_with_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,8 @@
 
 static const double KIB = 1024, MIB = 1048576;
 
-static struct xst_timing predict(const struct xst_path *path, double producers, double bytes, double gap_us, int extrapolate)
+static struct xst_timing predict(const struct xst_path *path, double producers, double bytes, double gap_us,
+                                 int extrapolate)
 {
     struct xst_diag diag = {XST_OK, 0, ""};
     struct xst_timing timing;
@@ -26,7 +27,8 @@ static void golden_h200(void **state)
     (void)state;
     struct xst_profile profile = xt_small_profile();
     const struct xst_timing timing = predict(profile.paths, 132, 32 * KIB, 5, 0);
-    const uint32_t all = XST_TIMING_DRAIN | XST_TIMING_FLOOR | XST_TIMING_CAPACITY | XST_TIMING_RELEASE | XST_TIMING_RELEASE_CAPACITY;
+    const uint32_t all =
+        XST_TIMING_DRAIN | XST_TIMING_FLOOR | XST_TIMING_CAPACITY | XST_TIMING_RELEASE | XST_TIMING_RELEASE_CAPACITY;
     assert_int_equal(timing.known, all);
     assert_int_equal(timing.extrapolated, 0);
     assert_int_equal(timing.reason, XST_REASON_NONE);
@@ -45,6 +47,9 @@ static void golden_h200(void **state)
     assert_true(timing.margin_capacity_bytes < 0);
     xt_near(timing.completion_coupled_period_us, 16.63, 0.005);
     xt_near(timing.ideal_period_us, 11.63, 0.005);
+    /* LogGP: the overhead is the smallest floor, 0.08 us; sender or network, whichever takes longer */
+    xt_near(timing.loggp_period_us, 0.08 + timing.drain_us, 1e-9);
+    xt_near(predict(profile.paths, 132, 32 * KIB, 20, 0).loggp_period_us, 20.08, 1e-9);
     xt_near(timing.release_us, timing.issue_us, 0);
     xt_near(predict(profile.paths, 132, 32 * KIB, 20, 0).issue_aligned_us, 4.86, 0.005);
     xt_near(predict(profile.paths, 132, 32 * KIB, 20, 0).ideal_period_us, 20, 0);
@@ -122,10 +127,12 @@ static void beyond_the_range(void **state)
     assert_int_equal(refused.known, XST_TIMING_DRAIN);
     assert_int_equal(refused.reason, XST_REASON_NO_FLOOR);
     const struct xst_timing marked = predict(profile.paths, 200, 32 * KIB, 5, 1);
-    assert_int_equal(marked.extrapolated & (XST_TIMING_FLOOR | XST_TIMING_CAPACITY), XST_TIMING_FLOOR | XST_TIMING_CAPACITY);
+    assert_int_equal(marked.extrapolated & (XST_TIMING_FLOOR | XST_TIMING_CAPACITY),
+                     XST_TIMING_FLOOR | XST_TIMING_CAPACITY);
     assert_int_equal(marked.reason, XST_REASON_NONE);
     /* inside the range --extrapolate changes nothing */
-    const struct xst_timing a = predict(profile.paths, 100, 20 * KIB, 5, 0), b = predict(profile.paths, 100, 20 * KIB, 5, 1);
+    const struct xst_timing a = predict(profile.paths, 100, 20 * KIB, 5, 0),
+                            b = predict(profile.paths, 100, 20 * KIB, 5, 1);
     assert_memory_equal(&a, &b, sizeof a);
     xst_profile_free(&profile);
 }
@@ -154,7 +161,8 @@ static void missing_parameters(void **state)
 static void staged_path(void **state)
 {
     (void)state;
-    static const struct xst_floor_point release[] = {{132, 16384, 0.4, XST_FLOOR_SOURCE_ISOLATED}, {132, 32768, 0.8, XST_FLOOR_SOURCE_ISOLATED}};
+    static const struct xst_floor_point release[] = {{132, 16384, 0.4, XST_FLOOR_SOURCE_ISOLATED},
+                                                     {132, 32768, 0.8, XST_FLOOR_SOURCE_ISOLATED}};
     static const struct xst_capacity_point capacity = {132, 1.2 * 1048576, 1.2 * 1048576, 1.2 * 1048576, 1};
     struct xst_profile profile = xt_small_profile();
     struct xst_path *const path = profile.paths;
@@ -168,6 +176,9 @@ static void staged_path(void **state)
     xt_near(timing.release_us, 11.63 - 5, 0.005);
     xt_near(timing.period_us, 11.63, 0.005);
     xt_near(timing.recovery_gap_us, 11.63 - 0.8, 0.005);
+    xt_near(timing.margin_rate_bytes, 372000 * (0.8 + 5) - 132 * 32 * KIB, 1e-6);
+    xt_near(timing.margin_capacity_bytes, timing.capacity_bytes - timing.backlog_bytes, 1e-6);
+    xt_near(timing.overhead_us, 11.63 - 5 - 0.8, 0.005);
     xt_near(timing.release_isolated_us, (132 * 32 * KIB - 1.2 * MIB) / 372000, 1e-9);
     path->release_capacity.count = 0;
     assert_int_equal(predict(path, 132, 32 * KIB, 5, 0).known & XST_TIMING_RELEASE_CAPACITY, 0);
@@ -182,11 +193,11 @@ static void bad_bursts(void **state)
         struct xst_burst burst;
         const char *part;
     } cases[] = {
-        {{0, 1024, 0}, "producers is 0"},        {{-1, 1024, 0}, "producers is -1"},
-        {{NAN, 1024, 0}, "producers is"},        {{INFINITY, 1024, 0}, "producers is inf"},
-        {{1, 0, 0}, "bytes_per_producer is 0"},  {{1, 0.5, 0}, "bytes_per_producer is 0.5"},
-        {{1, NAN, 0}, "bytes_per_producer is"},  {{1, INFINITY, 0}, "bytes_per_producer is inf"},
-        {{1, 1024, -1e-9}, "gap_us is -1e-09"},  {{1, 1024, NAN}, "gap_us is"},
+        {{0, 1024, 0}, "producers is 0"},       {{-1, 1024, 0}, "producers is -1"},
+        {{NAN, 1024, 0}, "producers is"},       {{INFINITY, 1024, 0}, "producers is inf"},
+        {{1, 0, 0}, "bytes_per_producer is 0"}, {{1, 0.5, 0}, "bytes_per_producer is 0.5"},
+        {{1, NAN, 0}, "bytes_per_producer is"}, {{1, INFINITY, 0}, "bytes_per_producer is inf"},
+        {{1, 1024, -1e-9}, "gap_us is -1e-09"}, {{1, 1024, NAN}, "gap_us is"},
         {{1, 1024, INFINITY}, "gap_us is inf"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -212,7 +223,8 @@ static void many_are_many_ones(void **state)
         bursts[i] = (struct xst_burst){1 + 2.5 * i, 1024 + 1200 * i, 0.3 * i};
     xt_ok(xst_timing_predict_many(profile.paths, bursts, 50, 0, timings, &diag), &diag);
     for (int i = 0; i < 50; i++) {
-        const struct xst_timing one = predict(profile.paths, bursts[i].producers, bursts[i].bytes_per_producer, bursts[i].gap_us, 0);
+        const struct xst_timing one =
+            predict(profile.paths, bursts[i].producers, bursts[i].bytes_per_producer, bursts[i].gap_us, 0);
         assert_memory_equal(&one, &timings[i], sizeof one);
     }
     bursts[20].gap_us = -1;
@@ -224,10 +236,14 @@ static void many_are_many_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_h200),          cmocka_unit_test(golden_paper_profile),
-        cmocka_unit_test(shipped_paper_profile), cmocka_unit_test(beyond_the_range),
-        cmocka_unit_test(missing_parameters),   cmocka_unit_test(staged_path),
-        cmocka_unit_test(bad_bursts),           cmocka_unit_test(many_are_many_ones),
+        cmocka_unit_test(golden_h200),
+        cmocka_unit_test(golden_paper_profile),
+        cmocka_unit_test(shipped_paper_profile),
+        cmocka_unit_test(beyond_the_range),
+        cmocka_unit_test(missing_parameters),
+        cmocka_unit_test(staged_path),
+        cmocka_unit_test(bad_bursts),
+        cmocka_unit_test(many_are_many_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

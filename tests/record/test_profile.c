@@ -45,7 +45,11 @@ static void names_paths(void **state)
     path.direction = XST_DIRECTION_BOTH;
     path.method = XST_METHOD_BULK;
     assert_string_equal(xst_path_text(&path, text, sizeof text), "peer-bidir/bulk");
-    path = (struct xst_path){.target = XST_TARGET_HOST, .method = XST_METHOD_ST4, .threads = 512, .piece_bytes = 256, .pitch_bytes = 6144};
+    path = (struct xst_path){.target = XST_TARGET_HOST,
+                             .method = XST_METHOD_ST4,
+                             .threads = 512,
+                             .piece_bytes = 256,
+                             .pitch_bytes = 6144};
     assert_string_equal(xst_path_text(&path, text, sizeof text), "host/st4/512thr/256B@6144");
     char small[6];
     assert_string_equal(xst_path_text(&path, small, sizeof small), "host/");
@@ -138,8 +142,10 @@ static void id_follows_the_content(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_paths_by_key), cmocka_unit_test(names_paths),
-        cmocka_unit_test(seal_checks),        cmocka_unit_test(seal_refuses_what_cannot_be_read),
+        cmocka_unit_test(finds_paths_by_key),
+        cmocka_unit_test(names_paths),
+        cmocka_unit_test(seal_checks),
+        cmocka_unit_test(seal_refuses_what_cannot_be_read),
         cmocka_unit_test(id_follows_the_content),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

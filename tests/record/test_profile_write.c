@@ -112,8 +112,10 @@ static void files_are_whole_or_absent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(print_parse_print), cmocka_unit_test(names_with_every_character),
-        cmocka_unit_test(unknown_is_null),   cmocka_unit_test(files_are_whole_or_absent),
+        cmocka_unit_test(print_parse_print),
+        cmocka_unit_test(names_with_every_character),
+        cmocka_unit_test(unknown_is_null),
+        cmocka_unit_test(files_are_whole_or_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

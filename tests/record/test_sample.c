@@ -12,8 +12,9 @@
 
 #include "support/support.h"
 
-static const char header[] = "mode,target,method,threads,producers,bytes_per_producer,piece_bytes,pitch_bytes,gap_us,bursts,reps,"
-                             "issue_mean_us,issue_max_us,release_mean_us,period_mean_us,fenced_max_us,total_us";
+static const char header[] =
+    "mode,target,method,threads,producers,bytes_per_producer,piece_bytes,pitch_bytes,gap_us,bursts,reps,"
+    "issue_mean_us,issue_max_us,release_mean_us,period_mean_us,fenced_max_us,total_us";
 static const char good_row[] = "periodic,peer-bidir,bulk,512,132,32768,256,3072,5.125,64,5,4.7,6.1,4.75,11.9,13,765.5";
 
 static void assert_same_rows(const struct xst_sample *a, const struct xst_sample *b, double tolerance)
@@ -26,7 +27,7 @@ static void assert_same_rows(const struct xst_sample *a, const struct xst_sample
 #define X_MODE(name)
 #define X_TARGET(name)
 #define X_METHOD(name)
-#define X_INT(name) assert_true(a->name == b->name);
+#define X_INT(name)  assert_true(a->name == b->name);
 #define X_REAL(name) xt_near(a->name, b->name, tolerance);
     XST_SAMPLE_FIELDS(X)
 #undef X
@@ -71,11 +72,24 @@ static void every_field(void **state)
     struct xst_sample row;
     snprintf(text, sizeof text, "%s\n%s\n", header, good_row);
     one_row(text, &row);
-    const struct xst_sample want = {.mode = XST_MODE_PERIODIC, .target = XST_TARGET_PEER, .direction = XST_DIRECTION_BOTH,
-                                    .method = XST_METHOD_BULK, .threads = 512, .producers = 132, .bytes_per_producer = 32768,
-                                    .piece_bytes = 256, .pitch_bytes = 3072, .gap_us = 5.125, .bursts = 64, .reps = 5,
-                                    .issue_mean_us = 4.7, .issue_max_us = 6.1, .release_mean_us = 4.75, .period_mean_us = 11.9,
-                                    .fenced_max_us = 13, .total_us = 765.5};
+    const struct xst_sample want = {.mode = XST_MODE_PERIODIC,
+                                    .target = XST_TARGET_PEER,
+                                    .direction = XST_DIRECTION_BOTH,
+                                    .method = XST_METHOD_BULK,
+                                    .threads = 512,
+                                    .producers = 132,
+                                    .bytes_per_producer = 32768,
+                                    .piece_bytes = 256,
+                                    .pitch_bytes = 3072,
+                                    .gap_us = 5.125,
+                                    .bursts = 64,
+                                    .reps = 5,
+                                    .issue_mean_us = 4.7,
+                                    .issue_max_us = 6.1,
+                                    .release_mean_us = 4.75,
+                                    .period_mean_us = 11.9,
+                                    .fenced_max_us = 13,
+                                    .total_us = 765.5};
     assert_same_rows(&row, &want, 0);
     assert_int_equal(row.line, 2);
 }
@@ -87,7 +101,8 @@ static void forms_of_the_same_file(void **state)
     struct xst_sample want, row;
     snprintf(text, sizeof text, "%s\n%s\n", header, good_row);
     one_row(text, &want);
-    static const char *const forms[] = {"%s\r\n%s\r\n", "%s\n%s", "\xEF\xBB\xBF%s\n%s\n", "# note\n%s\n\n# note\n%s\n\n", "\n%s\r\n%s"};
+    static const char *const forms[] = {"%s\r\n%s\r\n", "%s\n%s", "\xEF\xBB\xBF%s\n%s\n",
+                                        "# note\n%s\n\n# note\n%s\n\n", "\n%s\r\n%s"};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         snprintf(text, sizeof text, forms[i], header, good_row);
         one_row(text, &row);
@@ -125,7 +140,8 @@ static void limits_are_inclusive(void **state)
     (void)state;
     char text[1000];
     struct xst_sample row;
-    snprintf(text, sizeof text, "%s\nisolated,local,st4,1024,65536,1099511627776,0,0,1e9,1000000000,1,0,0,0,0,0,1e12\n", header);
+    snprintf(text, sizeof text, "%s\nisolated,local,st4,1024,65536,1099511627776,0,0,1e9,1000000000,1,0,0,0,0,0,1e12\n",
+             header);
     one_row(text, &row);
     assert_true(row.bytes_per_producer == INT64_C(1099511627776));
     xt_near(row.gap_us, 1e9, 0);
@@ -136,7 +152,8 @@ static void write_and_read_back(void **state)
     (void)state;
     struct xst_diag diag = {XST_OK, 0, ""};
     struct xst_samples samples = xt_nvlink_samples(), again = {0};
-    char *const folder = xt_folder_make(), *const path = xt_join(folder, "rows.csv"), *const second = xt_join(folder, "again.csv");
+    char *const folder = xt_folder_make(), *const path = xt_join(folder, "rows.csv"),
+                *const second = xt_join(folder, "again.csv");
     xt_ok(xst_samples_write(path, &samples, 0, &diag), &diag);
     xt_status(xst_samples_write(path, &samples, 0, &diag), XST_ERR_EXISTS, &diag);
     xt_ok(xst_samples_read(path, &again, &diag), &diag);
@@ -175,9 +192,9 @@ static void append_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_files),       cmocka_unit_test(every_field),
+        cmocka_unit_test(recorded_files),         cmocka_unit_test(every_field),
         cmocka_unit_test(forms_of_the_same_file), cmocka_unit_test(columns_in_any_order),
-        cmocka_unit_test(limits_are_inclusive), cmocka_unit_test(write_and_read_back),
+        cmocka_unit_test(limits_are_inclusive),   cmocka_unit_test(write_and_read_back),
         cmocka_unit_test(append_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

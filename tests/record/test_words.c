@@ -77,7 +77,15 @@ static void targets_carry_the_direction(void **state)
         assert_int_equal(direction == XST_DIRECTION_BOTH, strstr(words[i], "bidir") != NULL);
         assert_string_equal(xsti_target_word(target, direction, room, sizeof room), words[i]);
     }
-    static const char *const bad[] = {"", "-bidir", "peer-", "peer-bid", "peer bidir", "PEER", "peer-bidir-bidir", "xpeer", "peerpeerpeerpeerpeer-bidir"};
+    static const char *const bad[] = {"",
+                                      "-bidir",
+                                      "peer-",
+                                      "peer-bid",
+                                      "peer bidir",
+                                      "PEER",
+                                      "peer-bidir-bidir",
+                                      "xpeer",
+                                      "peerpeerpeerpeerpeer-bidir"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         enum xst_target target;
         enum xst_direction direction;
