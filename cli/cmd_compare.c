@@ -276,4 +276,5 @@ const struct cli_command cli_command_compare = {
     .options = options,
     .examples = examples,
     .run = run,
+    .output_is_text = 1,
 };

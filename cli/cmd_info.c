@@ -128,4 +128,5 @@ const struct cli_command cli_command_info = {
     .options = options,
     .examples = examples,
     .run = run,
+    .output_is_text = 1,
 };

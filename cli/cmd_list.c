@@ -203,5 +203,6 @@ const struct cli_command cli_command_list = {
     .options = options,
     .examples = examples,
     .run = run,
+    .output_is_text = 1,
     .arg_words = "profiles|kernels|shapes",
 };

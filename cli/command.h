@@ -64,6 +64,7 @@ struct cli_command {
     const struct cli_example *examples; /* ends with a NULL command */
     int (*run)(struct cli *cli);        /* returns an exit code (enum cli_exit) */
     int output_is_folder;               /* -o names a folder */
+    int output_is_text;                 /* -o takes what is printed: the command has no other product (capture.h) */
     const char *arg_words;              /* words that complete the first argument ("fa-a2a|moe"); NULL: files */
 };
 

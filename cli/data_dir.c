@@ -22,11 +22,20 @@ static int is_file(const char *path)
     return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
+/* A root counts when it holds one of the folders that are looked for. */
 static void add(struct cli_roots *roots, const char *folder, const char *below)
 {
     char *const root = roots->folders[roots->count];
-    if (folder && folder[0] && snprintf(root, PATH_MAX, "%s%s", folder, below) < PATH_MAX && is_folder(root))
-        roots->count++;
+    static const char *const kinds[] = {"profiles", "data"};
+    char inside[PATH_MAX];
+    if (!folder || !folder[0] || snprintf(root, PATH_MAX, "%s%s", folder, below) >= PATH_MAX)
+        return;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (snprintf(inside, sizeof inside, "%s/%s", root, kinds[i]) < PATH_MAX && is_folder(inside)) {
+            roots->count++;
+            return;
+        }
+    }
 }
 
 void cli_data_roots(struct cli_roots *roots)

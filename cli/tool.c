@@ -12,6 +12,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "capture.h"
 #include "cli.h"
 #include "help.h"
 #include "options.h"
@@ -147,8 +148,12 @@ static int run_command(const struct cli_command *command, int argc, char **argv,
         cli_help_version(stdout);
         code = CLI_GOOD;
     } else {
+        struct cli_capture capture;
         start_timeout(&cli);
-        code = command->run(&cli);
+        const enum xst_status started = cli_capture_start(&cli, &capture);
+        code = started == XST_OK ? command->run(&cli) : cli_fail(&cli, started);
+        if (started == XST_OK)
+            code = cli_capture_end(&cli, &capture, code);
     }
     cli.hint[0] = '\0';
     code = finish(&cli, code);

@@ -30,6 +30,19 @@ expect 2 list profile
 err_has 'did you mean profiles?'
 expect 2 list
 
+# -o takes what is printed; what exists is kept.
+expect 0 list kernels -o kernels.txt
+[ ! -s out ] || fail "-o still prints: $(cat out)"
+grep -q 'fa-a2a' kernels.txt || fail "-o has no table: $(cat kernels.txt)"
+expect 2 list kernels -o kernels.txt
+one_sentence
+expect 0 list kernels --csv -o kernels.csv
+head -n 1 kernels.csv | grep -q '^name,' || fail "-o with --csv: $(cat kernels.csv)"
+expect 0 info --json -o info.json
+json info.json 'd["schema"] == "xstage.info/1"'
+expect 2 list nothing -o none.txt
+absent none.txt
+
 # A profile that cannot be read is listed with its problem, and does not stop the others.
 echo '{' >home/profiles/broken.json
 expect 0 list profiles
