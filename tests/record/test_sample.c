@@ -55,6 +55,62 @@ static void recorded_files(void **state)
     xst_samples_free(NULL);
 }
 
+/* The other two kinds of row are told by their header and kept apart. */
+static void other_kinds_of_row(void **state)
+{
+    (void)state;
+    struct xst_samples samples = {0};
+    xt_data_read("h200-host-bystander-loop.csv", &samples);
+    assert_int_equal(samples.loop_count, 200);
+    xt_data_read("h200-host-per-producer.csv", &samples);
+    assert_int_equal(samples.producer_count, 392);
+    assert_int_equal(samples.loop_count, 200);
+    assert_int_equal(samples.row_count, 0);
+    assert_int_equal(samples.source_count, 2);
+    xst_samples_free(&samples);
+    assert_int_equal(samples.producer_count, 0);
+}
+
+/* Whatever the decimal sign of the program's locale, a file has points; the same for profiles. */
+static void files_have_points_in_any_locale(void **state)
+{
+    (void)state;
+    struct xst_diag diag = {XST_OK, 0, ""};
+    struct xst_samples samples = {0}, again = {0};
+    struct xst_profile profile = xt_small_profile();
+    char *plain = NULL, *comma = NULL;
+    char *const folder = xt_folder_make(), *const path = xt_join(folder, "rows.csv");
+    char command[512];
+    xt_data_read("h200-host-aligned.csv", &samples);
+    xt_ok(xst_profile_print(&profile, &plain, &diag), &diag);
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1", folder);
+    const int made = system(command) >= 0;
+    setenv("LOCPATH", folder, 1);
+    const int set = made && setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
+    const enum xst_status printed = xst_profile_print(&profile, &comma, &diag);
+    const enum xst_status written = xst_samples_write(path, &samples, 0, &diag);
+    const enum xst_status read = xst_samples_read(path, &again, &diag);
+    setlocale(LC_ALL, "C");
+    unsetenv("LOCPATH");
+    snprintf(command, sizeof command, "rm -rf %s/de_DE.UTF-8", folder);
+    assert_int_equal(system(command), 0);
+    xt_folder_remove(folder);
+    xt_ok(printed, &diag);
+    xt_ok(written, &diag);
+    xt_ok(read, &diag);
+    assert_string_equal(plain, comma);
+    assert_int_equal(again.row_count, samples.row_count);
+    xt_near(again.rows[0].total_us, samples.rows[0].total_us, 0);
+    free(path);
+    free(plain);
+    free(comma);
+    xst_profile_free(&profile);
+    xst_samples_free(&samples);
+    xst_samples_free(&again);
+    if (!set)
+        skip();
+}
+
 static void one_row(const char *text, struct xst_sample *row)
 {
     struct xst_diag diag = {XST_OK, 0, ""};
@@ -192,10 +248,15 @@ static void append_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_files),         cmocka_unit_test(every_field),
-        cmocka_unit_test(forms_of_the_same_file), cmocka_unit_test(columns_in_any_order),
-        cmocka_unit_test(limits_are_inclusive),   cmocka_unit_test(write_and_read_back),
+        cmocka_unit_test(recorded_files),
+        cmocka_unit_test(every_field),
+        cmocka_unit_test(forms_of_the_same_file),
+        cmocka_unit_test(columns_in_any_order),
+        cmocka_unit_test(limits_are_inclusive),
+        cmocka_unit_test(write_and_read_back),
         cmocka_unit_test(append_copies),
+        cmocka_unit_test(other_kinds_of_row),
+        cmocka_unit_test(files_have_points_in_any_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
