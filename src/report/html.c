@@ -95,7 +95,7 @@ static void put_section(struct xsti_out *out, const struct xst_report_input *inp
     xsti_put_path_details(out, section->profile);
     if (section->validation) {
         xsti_putf(out, "<h2 id=\"validation-%zu\">Validation</h2>\n", index + 1);
-        xsti_put_validation(out, section->validation);
+        xsti_put_validation(out, section->validation, input->section_count == 1);
     }
     if (section->fit && section->samples) {
         xsti_putf(out, "<h2 id=\"rows-%zu\">Rows behind the profile</h2>\n", index + 1);

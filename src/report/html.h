@@ -21,7 +21,8 @@ void xsti_put_machine(struct xsti_out *out, const struct xst_profile *profile);
 void xsti_put_answers(struct xsti_out *out, const struct xst_report_section *section);
 void xsti_put_path_table(struct xsti_out *out, const struct xst_profile *profile);
 void xsti_put_path_details(struct xsti_out *out, const struct xst_profile *profile);
-void xsti_put_validation(struct xsti_out *out, const struct xst_validation *validation);
+/* alone: no other profile on the page may know the rows this one does not. */
+void xsti_put_validation(struct xsti_out *out, const struct xst_validation *validation, int alone);
 void xsti_put_rows_account(struct xsti_out *out, const struct xst_report_section *section);
 void xsti_put_audits(struct xsti_out *out, json_t *const *audits, size_t count);
 void xsti_put_bench(struct xsti_out *out, const json_t *bench);

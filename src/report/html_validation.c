@@ -143,7 +143,7 @@ static void put_table(struct xsti_out *out, const struct choice *choice)
     xsti_put(out, "</tbody></table></div>\n");
 }
 
-void xsti_put_validation(struct xsti_out *out, const struct xst_validation *validation)
+void xsti_put_validation(struct xsti_out *out, const struct xst_validation *validation, int alone)
 {
     size_t counts[2][2] = {{0}};
     for (size_t i = 0; i < validation->row_count; i++)
@@ -164,7 +164,7 @@ void xsti_put_validation(struct xsti_out *out, const struct xst_validation *vali
         put_table(out, &(struct choice){validation, 0, 0});
         xsti_put(out, "</details>\n");
     }
-    if (validation->unmatched_rows)
+    if (alone && validation->unmatched_rows)
         xsti_putf(out, "<p class=\"note\">%lld rows belong to paths or sizes this profile does not know.</p>\n",
                   (long long)validation->unmatched_rows);
 }
