@@ -129,9 +129,10 @@ struct xsti_engine {
     struct xsti_heap next;   /* sources by the real time of their next tag */
     int32_t *ready;          /* ring of members whose counter came */
     int32_t ready_first, ready_count;
-    int32_t working; /* members not done */
-    int64_t events;
-    int64_t idle_from; /* events when time last moved */
+    int32_t working;    /* members not done */
+    int32_t fired;      /* member whose timer is being handled: still in `timers` until it has a new one */
+    int64_t events;     /* starts, ends, capacities reached, backlogs run empty, loads, fences */
+    int64_t idle_steps; /* steps begun since time last moved */
     struct xst_sim_account *accounts;
     struct xst_sim_point *series;
     size_t series_count;
@@ -145,9 +146,22 @@ struct xsti_engine {
 /* Events without time passing before a program counts as endless: far more than every producer could need at once. */
 enum { XSTI_IDLE_LIMIT = 1000000000 };
 
+/* fmin and fmax without their care for NaN, which cannot occur here, and without a call. */
+static inline double xsti_min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double xsti_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+#pragma GCC visibility push(hidden) /* direct calls inside the shared library */
+
 /* share.c */
 void xsti_settle(struct xsti_engine *engine, struct xsti_member *member);
-void xsti_join(struct xsti_engine *engine, struct xsti_member *member);
+void xsti_join(struct xsti_engine *engine, struct xsti_member *member, double weight, double accept);
 void xsti_leave(struct xsti_engine *engine, struct xsti_member *member);
 void xsti_retag(struct xsti_engine *engine, struct xsti_member *member);
 void xsti_balance(struct xsti_engine *engine, struct xsti_source *source);
@@ -165,5 +179,7 @@ void xsti_program_wake(struct xsti_engine *engine);
 enum { XSTI_QUANTILES = 1024 };
 double xsti_normal_quantile(double probability);
 uint32_t xsti_draw(uint64_t seed, uint64_t producer, uint64_t burst);
+
+#pragma GCC visibility pop
 
 #endif

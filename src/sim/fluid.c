@@ -191,7 +191,7 @@ static void set_members(struct xsti_engine *engine)
         const double total = config->sources[member->source].capacity_total_bytes;
         member->capacity = config->producers[i].capacity_bytes;
         if (total > 0)
-            member->capacity = fmin(member->capacity, total / count[i]);
+            member->capacity = xsti_min(member->capacity, total / count[i]);
         const uint32_t draw = xsti_draw(config->seed, (uint64_t)i, UINT64_MAX);
         member->base_weight = config->producers[i].weight;
         if (config->share_spread > 0)
@@ -245,7 +245,7 @@ static void record_series(struct xsti_engine *engine, double until)
         for (int32_t i = 0; i < engine->member_count; i++)
             backlog += xsti_backlog(engine, &engine->members[i]);
         engine->series[engine->series_count++] = (struct xst_sim_point){at, backlog};
-        engine->backlog_peak = fmax(engine->backlog_peak, backlog);
+        engine->backlog_peak = xsti_max(engine->backlog_peak, backlog);
     }
     engine->now = now;
 }
@@ -281,21 +281,23 @@ static enum xst_status run(struct xsti_engine *engine, struct xst_diag *diag)
     while (engine->failed == XST_OK) {
         const double timer = engine->timers.count ? engine->timers.entries[0].key : INFINITY;
         const double tag = engine->next.count ? engine->next.entries[0].key : INFINITY;
-        const double at = fmax(engine->now, fmin(timer, tag));
+        const double at = xsti_max(engine->now, xsti_min(timer, tag));
         if (at == INFINITY)
             break;
         if (at > engine->now)
-            engine->idle_from = engine->events;
+            engine->idle_steps = 0;
         if (engine->series)
             record_series(engine, at);
         engine->now = at;
-        if (++engine->events > limit)
+        if (engine->events > limit)
             return xsti_fail(diag, XST_ERR_TIMEOUT, "%lld events and still running at %g us", (long long)limit,
                              engine->now);
         if (timer <= tag) {
             const int32_t id = engine->timers.entries[0].id;
-            xsti_heap_remove(&engine->timers, id);
+            engine->fired = id;
             xsti_program_timer(engine, id);
+            if (engine->fired == id)
+                xsti_heap_remove(&engine->timers, id);
         } else {
             xsti_program_tag(engine, xsti_source_due(engine, &engine->sources[engine->next.entries[0].id]));
         }
@@ -317,7 +319,7 @@ static void sum_up(struct xsti_engine *engine, struct xst_sim_result *result)
         account->drained_bytes = engine->members[i].drained;
         result->injected_bytes += account->injected_bytes;
         result->drained_bytes += account->drained_bytes;
-        result->makespan_us = fmax(result->makespan_us, fmax(account->end_us, account->drained_us));
+        result->makespan_us = xsti_max(result->makespan_us, xsti_max(account->end_us, account->drained_us));
         issue += account->issue_us;
         steady += account->steady_issue_us;
         bursts += account->bursts;
@@ -349,7 +351,7 @@ enum xst_status xst_sim_run(const struct xst_sim_config *config, struct xst_sim_
                             struct xst_diag *diag)
 {
     XSTI_TRY(check_config(config, diag));
-    struct xsti_engine engine = {.config = config};
+    struct xsti_engine engine = {.config = config, .fired = -1};
     enum xst_status status = set_up(&engine, diag);
     if (status == XST_OK)
         status = run(&engine, diag);
@@ -388,7 +390,7 @@ int xst_sim_pattern_next(void *context, int64_t producer, int64_t step, double n
         step_out->flags = XST_SIM_QUIET;
         return 1;
     }
-    step_out->work_us = burst > 0 ? fmax(0, pattern->gap_us - unseen_floor_us) : 0;
+    step_out->work_us = burst > 0 ? xsti_max(0, pattern->gap_us - unseen_floor_us) : 0;
     step_out->bytes = pattern->bytes - unseen_bytes;
     step_out->floor_us = pattern->floor_us;
     step_out->flags = burst >= pattern->bursts / 2 ? XST_SIM_STEADY : 0;

@@ -52,8 +52,7 @@ static int fetch(struct xsti_engine *engine, int32_t id)
     const struct xst_sim_config *const config = engine->config;
     memset(&member->step, 0, sizeof member->step);
     member->step.wait_counter = member->step.post_counter = -1;
-    engine->events++;
-    if (engine->events - engine->idle_from > XSTI_IDLE_LIMIT) {
+    if (++engine->idle_steps > XSTI_IDLE_LIMIT) {
         engine->failed =
             xsti_fail(engine->diag, XST_ERR_TIMEOUT,
                       "time stands still at %g us: the program of producer %d repeats steps that take none",
@@ -82,6 +81,8 @@ static void begin_timed(struct xsti_engine *engine, int32_t id, enum xsti_activi
 {
     begin(engine, id, activity);
     xsti_heap_set(&engine->timers, id, engine->now + duration);
+    if (engine->fired == id)
+        engine->fired = -1;
 }
 
 static int begin_wait(struct xsti_engine *engine, int32_t id)
@@ -110,28 +111,27 @@ static void begin_load(struct xsti_engine *engine, int32_t id)
     for (int32_t g = source->first_group; g < source->first_group + source->group_count; g++)
         for (int32_t i = 0; i < engine->groups[g].size; i++)
             backlog += xsti_backlog(engine, &engine->members[engine->roster[engine->groups[g].first + i]]);
-    const double wait = fmax(0, backlog - source->free_capacity) / source->drain;
+    const double wait = xsti_max(0, backlog - source->free_capacity) / source->drain;
     struct xst_sim_account *const account = &engine->accounts[id];
     account->load_wait_us += wait;
-    account->load_max_us = fmax(account->load_max_us, wait + engine->members[id].step.load_us);
+    account->load_max_us = xsti_max(account->load_max_us, wait + engine->members[id].step.load_us);
     begin_timed(engine, id, XSTI_ACTIVITY_LOAD, wait + engine->members[id].step.load_us);
 }
 
 static void begin_store(struct xsti_engine *engine, int32_t id)
 {
     struct xsti_member *const member = &engine->members[id];
+    double weight = member->weight;
+    engine->events++;
     xsti_settle(engine, member);
-    xsti_leave(engine, member);
-    member->accept = member->step.bytes / member->step.floor_us;
     if (!(member->step.flags & XST_SIM_QUIET)) {
         const uint32_t draw = xsti_draw(engine->config->seed, (uint64_t)id, member->burst_index++);
-        member->weight = member->base_weight * engine->weights[draw % XSTI_QUANTILES];
+        weight = member->base_weight * engine->weights[draw % XSTI_QUANTILES];
     }
-    member->threshold = member->accept / member->weight;
+    xsti_join(engine, member, weight, member->step.bytes / member->step.floor_us);
     member->left = member->step.bytes;
     member->floor_passed = 0;
     begin_timed(engine, id, XSTI_ACTIVITY_ISSUE, member->step.floor_us);
-    xsti_join(engine, member);
     xsti_retag(engine, member);
     xsti_balance(engine, &engine->sources[member->source]);
 }
@@ -261,6 +261,7 @@ void xsti_program_go(struct xsti_engine *engine, int32_t id)
 static void run_empty(struct xsti_engine *engine, int32_t id)
 {
     struct xsti_member *const member = &engine->members[id];
+    engine->events++;
     member->drained += member->backlog;
     member->backlog = 0;
     xsti_leave(engine, member);
@@ -278,6 +279,7 @@ static void end_store(struct xsti_engine *engine, int32_t id)
 {
     struct xsti_member *const member = &engine->members[id];
     struct xst_sim_account *const account = &engine->accounts[id];
+    engine->events++;
     member->injected += member->left;
     member->backlog += member->left;
     member->left = 0;
@@ -285,7 +287,7 @@ static void end_store(struct xsti_engine *engine, int32_t id)
     if (!(member->step.flags & XST_SIM_QUIET)) {
         account->bursts++;
         account->issue_us += issue;
-        account->issue_max_us = fmax(account->issue_max_us, issue);
+        account->issue_max_us = xsti_max(account->issue_max_us, issue);
         if (member->step.flags & XST_SIM_STEADY) {
             account->steady_bursts++;
             account->steady_issue_us += issue;
@@ -294,10 +296,12 @@ static void end_store(struct xsti_engine *engine, int32_t id)
     member->activity = XSTI_ACTIVITY_WORK; /* no longer issuing; what follows sets its own */
     if (member->backlog <= crumbs(member))
         run_empty(engine, id);
-    else
+    go(engine, id, PART_FENCE);
+    if (member->activity == XSTI_ACTIVITY_ISSUE)
+        return; /* the next burst has begun, and put everything in order */
+    if (member->share != XSTI_SHARE_NONE)
         xsti_retag(engine, member);
     xsti_balance(engine, &engine->sources[member->source]);
-    go(engine, id, PART_FENCE);
 }
 
 void xsti_program_timer(struct xsti_engine *engine, int32_t id)
@@ -306,6 +310,7 @@ void xsti_program_timer(struct xsti_engine *engine, int32_t id)
     struct xst_sim_account *const account = &engine->accounts[id];
     switch (member->activity) {
     case XSTI_ACTIVITY_LOAD:
+        engine->events++;
         go(engine, id, PART_WORK);
         break;
     case XSTI_ACTIVITY_WORK:
@@ -313,6 +318,7 @@ void xsti_program_timer(struct xsti_engine *engine, int32_t id)
         go(engine, id, PART_STORE);
         break;
     case XSTI_ACTIVITY_FENCE:
+        engine->events++;
         go(engine, id, PART_POST);
         break;
     case XSTI_ACTIVITY_ISSUE:
@@ -320,6 +326,7 @@ void xsti_program_timer(struct xsti_engine *engine, int32_t id)
         if (member->share == XSTI_SHARE_CAPPED || member->left <= crumbs(member)) {
             end_store(engine, id);
         } else {
+            engine->events++;
             member->floor_passed = 1;
             xsti_retag(engine, member);
             xsti_source_next(engine, &engine->sources[member->source]);

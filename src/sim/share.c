@@ -21,6 +21,8 @@ static void advance_group(struct xsti_engine *engine, struct xsti_group *group)
     struct xsti_source *const source = &engine->sources[group->source];
     if (source->clock_us != engine->now)
         advance_source(engine, source);
+    if (group->clock_us == engine->now)
+        return;
     if (group->sharing > 0) {
         double bytes = source->clock - group->clock_base;
         if (group->capped > 0)
@@ -47,11 +49,11 @@ static void flows(const struct xsti_engine *engine, const struct xsti_member *me
     else if (member->share == XSTI_SHARE_SHARED)
         drained = member->weight * (clock - member->touch_clock);
     if (issuing(member)) {
-        accepted = fmin(member->left, member->accept * elapsed);
-        accepted = fmax(0, fmin(accepted, drained + member->capacity - member->backlog));
+        accepted = xsti_min(member->left, member->accept * elapsed);
+        accepted = xsti_max(0, xsti_min(accepted, drained + member->capacity - member->backlog));
     }
     *accepted_out = accepted;
-    *drained_out = fmin(drained, member->backlog + accepted);
+    *drained_out = xsti_min(drained, member->backlog + accepted);
 }
 
 void xsti_settle(struct xsti_engine *engine, struct xsti_member *member)
@@ -86,7 +88,7 @@ double xsti_backlog(const struct xsti_engine *engine, const struct xsti_member *
     }
     double accepted, drained;
     flows(engine, member, clock, &accepted, &drained);
-    return fmax(0, member->backlog + accepted - drained);
+    return xsti_max(0, member->backlog + accepted - drained);
 }
 
 /* The group's place among the source's groups. */
@@ -109,7 +111,7 @@ static void rekey(struct xsti_engine *engine, int32_t id)
 static void lower_cap_level(struct xsti_source *source, const struct xsti_group *group)
 {
     if (group->sharing > 0)
-        source->cap_level = fmin(source->cap_level, group->threshold * group->weight + group->capped);
+        source->cap_level = xsti_min(source->cap_level, group->threshold * group->weight + group->capped);
 }
 
 /* Adds a member with its current weight and backlog to those that share. */
@@ -125,7 +127,7 @@ static void start_sharing(struct xsti_engine *engine, struct xsti_member *member
         source->capped -= group->capped;
     }
     group->weight += member->weight;
-    group->threshold = fmin(group->threshold, member->threshold);
+    group->threshold = xsti_min(group->threshold, member->threshold);
     lower_cap_level(source, group);
     member->share = XSTI_SHARE_SHARED;
     member->touch_us = engine->now;
@@ -184,9 +186,22 @@ static void stop_capped(struct xsti_engine *engine, struct xsti_member *member)
     member->share = XSTI_SHARE_NONE;
 }
 
-void xsti_join(struct xsti_engine *engine, struct xsti_member *member)
+/* A settled member starts to share, or goes on sharing with another weight. */
+void xsti_join(struct xsti_engine *engine, struct xsti_member *member, double weight, double accept)
 {
-    start_sharing(engine, member);
+    if (member->share == XSTI_SHARE_CAPPED)
+        xsti_leave(engine, member);
+    if (member->share == XSTI_SHARE_SHARED) {
+        struct xsti_group *const group = &engine->groups[member->group];
+        group->weight = group->sharing == 1 ? weight : group->weight + (weight - member->weight);
+        group->threshold = xsti_min(group->threshold, accept / weight);
+        lower_cap_level(&engine->sources[member->source], group);
+    }
+    member->weight = weight;
+    member->accept = accept;
+    member->threshold = accept / weight;
+    if (member->share == XSTI_SHARE_NONE)
+        start_sharing(engine, member);
 }
 
 void xsti_leave(struct xsti_engine *engine, struct xsti_member *member)
@@ -211,14 +226,14 @@ static enum xsti_tag goal(const struct xsti_member *member, double *bytes_out)
         bytes = member->backlog;
     } else if (member->floor_passed) {
         tag = XSTI_TAG_ISSUED;
-        bytes = fmax(0, member->backlog + member->left - member->capacity);
+        bytes = xsti_max(0, member->backlog + member->left - member->capacity);
     }
     if (member->release_count > 0) {
         const uint32_t mask = member->release_capacity - 1;
         const double until = member->releases[member->release_first & mask].drained_bytes - member->drained;
         if (until < bytes) {
             tag = XSTI_TAG_RELEASED;
-            bytes = fmax(0, until);
+            bytes = xsti_max(0, until);
         }
     }
     *bytes_out = bytes;
@@ -265,7 +280,7 @@ static void uncap(struct xsti_engine *engine, struct xsti_member *member)
 
 static void set_level(struct xsti_source *source)
 {
-    source->level = source->sharing > 0 ? fmax(0, source->drain - source->capped) / source->sharing : 0;
+    source->level = source->sharing > 0 ? xsti_max(0, source->drain - source->capped) / source->sharing : 0;
 }
 
 /* The capped member that drains more than its share and exceeds it most; NULL: none. */
@@ -370,7 +385,7 @@ static double sharing_due(const struct xsti_source *source)
 {
     if (source->groups.count == 0 || !(source->level > 0))
         return INFINITY;
-    return source->clock_us + fmax(0, source->groups.entries[0].key - source->clock) / source->level;
+    return source->clock_us + xsti_max(0, source->groups.entries[0].key - source->clock) / source->level;
 }
 
 /* Files the source under the real time of its next tag. */
@@ -378,7 +393,7 @@ void xsti_source_next(struct xsti_engine *engine, struct xsti_source *source)
 {
     int32_t id;
     const int32_t index = (int32_t)(source - engine->sources);
-    const double due = fmin(sharing_due(source), source->capped_count ? capped_due(engine, source, &id) : INFINITY);
+    const double due = xsti_min(sharing_due(source), source->capped_count ? capped_due(engine, source, &id) : INFINITY);
     if (due < INFINITY)
         xsti_heap_set(&engine->next, index, due);
     else
