@@ -3,8 +3,8 @@
  * burst.cu - the burst probe: K producers (CTAs) write bursts of B bytes, with a gap between them.
  *
  * One kernel per store method. A producer's thread 0 keeps the time: start, [barrier], all threads store, [barrier], issue
- * end. Free-running producers start a burst when their own gap is over; aligned ones not before n * period after the common
- * start either, on the global clock, so no barrier between producers is needed.
+ * end. Free-running producers start a burst when their own gap is over, aligned ones at n * period after the common start
+ * (or, when late, at once), on the global clock, so that no barrier between producers is needed.
  */
 #include "probes/common.cuh"
 

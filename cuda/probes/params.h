@@ -61,7 +61,7 @@ struct xsti_burst_params {
     uint64_t record_stride;
     uint32_t bursts;
     uint32_t gap_cycles; /* from issue end (bulk: from staging release) to the next start */
-    uint32_t period_ns;  /* burst n starts no sooner than n * period after the common start; 0: free-running */
+    uint32_t period_ns;  /* burst n starts at n * period after the common start, or at once when late; 0: free */
     uint32_t chunk;      /* bulk: most bytes of one copy */
     uint32_t staging;    /* bulk: bytes of shared memory that bursts are sent from, over and over */
     uint32_t copies;     /* bulk: copies of one burst */

@@ -64,7 +64,8 @@ struct xst_measure_request {
     int64_t piece_bytes;        /* 0, 0: one contiguous block */
     int64_t pitch_bytes;
     double gap_us;
-    double period_us; /* aligned: burst n starts no sooner than n * period_us; 0: floor of one producer + gap_us */
+    double
+        period_us; /* aligned: burst n starts at n * period_us, or at once when late; 0: floor of one producer + gap_us */
     int64_t bursts;
     int64_t reps;  /* the fewest; more until options->precision is reached */
     int all_peers; /* target peer: bursts rotate over all devices of the machine but the first */

@@ -93,6 +93,20 @@ static int begins_to_stall(const struct xsti_fit_context *context, const struct 
            (slope > 0.85 * stalled_slope || (slope > 0.4 * stalled_slope && slope > 1.9 * steepest(table)));
 }
 
+/* A lone producer that takes as long as each of several with the same bytes shows its own rate and not the shared drain. (On
+ * the host path one SM sends at about R, so its own slope looks like a stall.) */
+static int is_own_rate(const struct xsti_fit_context *context, int64_t producers, int64_t bytes, double us,
+                       enum xsti_time time)
+{
+    for (size_t i = 0; i < context->row_count && producers == 1; i++) {
+        const struct xst_sample *const row = xsti_row(context, i);
+        if (row->mode == XST_MODE_ISOLATED && row->producers > 1 && row->bytes_per_producer == bytes &&
+            time_of(row, time) <= 1.1 * us)
+            return 1;
+    }
+    return 0;
+}
+
 /* The point before a stall may show its beginning already: it goes when its own step is half again as steep as all before. */
 static void drop_onset(struct xst_floor_table *table)
 {
@@ -127,7 +141,8 @@ enum xst_status xsti_fit_floor_base(struct xsti_fit_context *context, enum xsti_
                 context->room[count++] = time_of(row, time);
         }
         double us = xsti_median(context->room, count);
-        if (table->count > 0 && begins_to_stall(context, table, bytes, us)) {
+        if (table->count > 0 && begins_to_stall(context, table, bytes, us) &&
+            !is_own_rate(context, producers, bytes, us, time)) {
             drop_onset(table);
             break;
         }
@@ -223,8 +238,7 @@ static enum xst_status merge_curve(struct xsti_fit_context *context, enum xsti_t
         return xsti_fail_memory(context->diag);
     table->points = larger;
     const size_t first = table->count;
-    for (int64_t bytes = 0;
-         (bytes = next_merged_bytes(context, table, base_count, producers, bytes)) != INT64_MAX;) {
+    for (int64_t bytes = 0; (bytes = next_merged_bytes(context, table, base_count, producers, bytes)) != INT64_MAX;) {
         struct xst_floor_point point = {producers, bytes, plateau_us(context, time, base_count, producers, bytes),
                                         XST_FLOOR_SOURCE_PLATEAU};
         for (size_t i = 0; point.us < 0 && i < base_count; i++) {
@@ -258,8 +272,8 @@ static enum xst_status judge(struct xsti_fit_context *context, enum xsti_time ti
             const double error = fabs(time_of(row, time) / point->us - 1);
             context->room[count++] = error;
             if (error > outlier_frac)
-                XSTI_TRY(xsti_outlier(context, i, time == XSTI_TIME_ISSUE ? "floor" : "release_floor", time_of(row, time),
-                                      point->us));
+                XSTI_TRY(xsti_outlier(context, i, time == XSTI_TIME_ISSUE ? "floor" : "release_floor",
+                                      time_of(row, time), point->us));
         }
     }
     if (time == XSTI_TIME_ISSUE && count) {

@@ -123,7 +123,7 @@ enum {
     X(REQUIRED, 2000, cuDeviceGetCount, (int *count))                                                                  \
     X(REQUIRED, 2000, cuDeviceGet, (CUdevice * device, int ordinal))                                                   \
     X(REQUIRED, 2000, cuDeviceGetName, (char *name, int bytes, CUdevice device))                                       \
-    X(REQUIRED, 3020, cuDeviceTotalMem, (size_t *bytes, CUdevice device))                                              \
+    X(REQUIRED, 3020, cuDeviceTotalMem, (size_t * bytes, CUdevice device))                                             \
     X(REQUIRED, 2000, cuDeviceGetAttribute, (int *value, int attribute, CUdevice device))                              \
     X(REQUIRED, 11040, cuDeviceGetUuid, (CUuuid * uuid, CUdevice device))                                              \
     X(REQUIRED, 4010, cuDeviceGetPCIBusId, (char *text, int bytes, CUdevice device))                                   \
@@ -135,7 +135,7 @@ enum {
     X(REQUIRED, 4000, cuCtxGetCurrent, (CUcontext * context))                                                          \
     X(REQUIRED, 2000, cuCtxSynchronize, (void))                                                                        \
     X(REQUIRED, 4000, cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags))                                         \
-    X(REQUIRED, 3020, cuMemGetInfo, (size_t *free_bytes, size_t *total_bytes))                                         \
+    X(REQUIRED, 3020, cuMemGetInfo, (size_t * free_bytes, size_t * total_bytes))                                       \
     X(REQUIRED, 3020, cuMemAlloc, (CUdeviceptr * pointer, size_t bytes))                                               \
     X(REQUIRED, 3020, cuMemFree, (CUdeviceptr pointer))                                                                \
     X(REQUIRED, 2020, cuMemHostAlloc, (void **pointer, size_t bytes, unsigned flags))                                  \

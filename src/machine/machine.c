@@ -12,62 +12,55 @@
 #include "base/text.h"
 #include "machine/machine.h"
 
-enum xst_status xst_machine_open(const char *spec,
-                                 struct xst_machine **machine_out,
-                                 struct xst_diag *diag) {
-  static const struct {
-    const char *kind;
-    enum xst_status (*open)(const char *text, struct xst_machine **machine_out,
-                            struct xst_diag *diag);
-  } kinds[] = {
-      {"cuda", xsti_machine_open_cuda},
-      {"sim", xsti_machine_open_sim},
-  };
-  const char *const words[] = {"cuda", "sim"};
-  const size_t length = strcspn(spec, ":");
-  char quoted[XSTI_QUOTE_BYTES], word[16] = "";
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (strlen(kinds[i].kind) == length &&
-        memcmp(spec, kinds[i].kind, length) == 0)
-      return kinds[i].open(spec[length] ? spec + length + 1 : "", machine_out,
-                           diag);
-  memcpy(word, spec, length < sizeof word ? length : sizeof word - 1);
-  const char *const nearest = xsti_nearest(word, words, 2);
-  return xsti_fail(diag, XST_ERR_USAGE,
-                   "machine %s: a machine is cuda, cuda:0,1, sim:NAME or "
-                   "sim:KEY=VALUE,...%s%s%s",
-                   xsti_quote(spec, strlen(spec), quoted),
-                   nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                   nearest ? "\"?" : "");
+enum xst_status xst_machine_open(const char *spec, struct xst_machine **machine_out, struct xst_diag *diag)
+{
+    static const struct {
+        const char *kind;
+        enum xst_status (*open)(const char *text, struct xst_machine **machine_out, struct xst_diag *diag);
+    } kinds[] = {
+        {"cuda", xsti_machine_open_cuda},
+        {"sim", xsti_machine_open_sim},
+    };
+    const char *const words[] = {"cuda", "sim"};
+    const size_t length = strcspn(spec, ":");
+    char quoted[XSTI_QUOTE_BYTES], word[16] = "";
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strlen(kinds[i].kind) == length && memcmp(spec, kinds[i].kind, length) == 0)
+            return kinds[i].open(spec[length] ? spec + length + 1 : "", machine_out, diag);
+    memcpy(word, spec, length < sizeof word ? length : sizeof word - 1);
+    const char *const nearest = xsti_nearest(word, words, 2);
+    return xsti_fail(diag, XST_ERR_USAGE,
+                     "machine %s: a machine is cuda, cuda:0,1, sim:NAME or "
+                     "sim:KEY=VALUE,...%s%s%s",
+                     xsti_quote(spec, strlen(spec), quoted), nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                     nearest ? "\"?" : "");
 }
 
-void xst_machine_close(struct xst_machine *machine) {
-  if (machine)
-    machine->ops->close(machine);
+void xst_machine_close(struct xst_machine *machine)
+{
+    if (machine)
+        machine->ops->close(machine);
 }
 
-const struct xst_machine_facts *
-xst_machine_facts(const struct xst_machine *machine) {
-  return &machine->facts;
+const struct xst_machine_facts *xst_machine_facts(const struct xst_machine *machine)
+{
+    return &machine->facts;
 }
 
-int xst_machine_has_target(const struct xst_machine *machine,
-                           enum xst_target target) {
-  return (machine->targets >> target) & 1;
+int xst_machine_has_target(const struct xst_machine *machine, enum xst_target target)
+{
+    return (machine->targets >> target) & 1;
 }
 
-enum xst_status xst_machine_check(const struct xst_machine *machine,
-                                  const struct xst_measure_request *request,
-                                  struct xst_diag *diag) {
-  XSTI_TRY(xsti_request_check(request, diag));
-  if (!xst_machine_has_target(machine, request->target))
-    return xsti_fail(diag, XST_ERR_UNAVAILABLE,
-                     "target %s does not exist on this machine (%s)",
-                     xst_target_text(request->target), machine->facts.machine);
-  if (machine->most_producers && request->producers > machine->most_producers)
-    return xsti_fail(diag, XST_ERR_RANGE,
-                     "producers is %lld and %s has room for %lld",
-                     (long long)request->producers, machine->facts.machine,
-                     (long long)machine->most_producers);
-  return machine->ops->check(machine, request, diag);
+enum xst_status xst_machine_check(const struct xst_machine *machine, const struct xst_measure_request *request,
+                                  struct xst_diag *diag)
+{
+    XSTI_TRY(xsti_request_check(request, diag));
+    if (!xst_machine_has_target(machine, request->target))
+        return xsti_fail(diag, XST_ERR_UNAVAILABLE, "target %s does not exist on this machine (%s)",
+                         xst_target_text(request->target), machine->facts.machine);
+    if (machine->most_producers && request->producers > machine->most_producers)
+        return xsti_fail(diag, XST_ERR_RANGE, "producers is %lld and %s has room for %lld",
+                         (long long)request->producers, machine->facts.machine, (long long)machine->most_producers);
+    return machine->ops->check(machine, request, diag);
 }

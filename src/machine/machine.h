@@ -13,63 +13,52 @@
  * medians are taken over runs), bystander and loop runs theirs. `producers` has
  * room for request->producers rows, filled when asked for. */
 struct xsti_run {
-  struct xst_sample sample;
-  struct xst_bystander_sample bystander;
-  struct xst_loop_sample loop;
-  struct xst_producer_sample *producers; /* NULL: not wanted */
-  double sm_clock_ghz;
-  double verified_bytes;
-  int verify; /* set by the caller: check every byte of this run's last burst */
-  int exact;  /* set by the origin: a recorded row, further runs would give the
+    struct xst_sample sample;
+    struct xst_bystander_sample bystander;
+    struct xst_loop_sample loop;
+    struct xst_producer_sample *producers; /* NULL: not wanted */
+    double sm_clock_ghz;
+    double verified_bytes;
+    int verify; /* set by the caller: check every byte of this run's last burst */
+    int exact;  /* set by the origin: a recorded row, further runs would give the
                  same */
 };
 
 struct xsti_machine_ops {
-  void (*close)(struct xst_machine *machine);
-  /* Can this request be answered: XST_OK, or the reason. The request's own
+    void (*close)(struct xst_machine *machine);
+    /* Can this request be answered: XST_OK, or the reason. The request's own
    * consistency was checked before. */
-  enum xst_status (*check)(const struct xst_machine *machine,
-                           const struct xst_measure_request *request,
-                           struct xst_diag *diag);
-  /* Before the first run of a request; `request` may be completed (a period
-   * that was not given). */
-  enum xst_status (*prepare)(struct xst_machine *machine,
-                             struct xst_measure_request *request,
+    enum xst_status (*check)(const struct xst_machine *machine, const struct xst_measure_request *request,
                              struct xst_diag *diag);
-  /* One run. `rep` counts from 0. */
-  enum xst_status (*run)(struct xst_machine *machine,
-                         const struct xst_measure_request *request, int64_t rep,
-                         struct xsti_run *run, struct xst_diag *diag);
-  /* State of the machine after a request (throttle reasons); may be NULL. */
-  void (*extras)(struct xst_machine *machine,
-                 struct xst_measure_extras *extras);
-  int warm_up; /* runs of each request whose result is thrown away */
+    /* Before the first run of a request; `request` may be completed (a period
+   * that was not given). */
+    enum xst_status (*prepare)(struct xst_machine *machine, struct xst_measure_request *request, struct xst_diag *diag);
+    /* One run. `rep` counts from 0. */
+    enum xst_status (*run)(struct xst_machine *machine, const struct xst_measure_request *request, int64_t rep,
+                           struct xsti_run *run, struct xst_diag *diag);
+    /* State of the machine after a request (throttle reasons); may be NULL. */
+    void (*extras)(struct xst_machine *machine, struct xst_measure_extras *extras);
+    int warm_up; /* runs of each request whose result is thrown away */
 };
 
 /* Every origin embeds this first. */
 struct xst_machine {
-  const struct xsti_machine_ops *ops;
-  struct xst_machine_facts facts;
-  unsigned targets;       /* bit per enum xst_target */
-  int64_t most_producers; /* 0: no bound */
+    const struct xsti_machine_ops *ops;
+    struct xst_machine_facts facts;
+    unsigned targets;       /* bit per enum xst_target */
+    int64_t most_producers; /* 0: no bound */
 };
 
 /* The text after the colon, for each origin. */
-enum xst_status xsti_machine_open_cuda(const char *text,
-                                       struct xst_machine **machine_out,
-                                       struct xst_diag *diag);
-enum xst_status xsti_machine_open_sim(const char *text,
-                                      struct xst_machine **machine_out,
-                                      struct xst_diag *diag);
+enum xst_status xsti_machine_open_cuda(const char *text, struct xst_machine **machine_out, struct xst_diag *diag);
+enum xst_status xsti_machine_open_sim(const char *text, struct xst_machine **machine_out, struct xst_diag *diag);
 
 /* A request's own consistency: ranges, whole pieces, bytes a multiple of the
  * store width. */
-enum xst_status xsti_request_check(const struct xst_measure_request *request,
-                                   struct xst_diag *diag);
+enum xst_status xsti_request_check(const struct xst_measure_request *request, struct xst_diag *diag);
 
 /* "periodic host/st16, 132 x 16384 B, gap 4.3 us", for messages. */
 enum { XSTI_REQUEST_TEXT_BYTES = 160 };
-const char *xsti_request_text(const struct xst_measure_request *request,
-                              char text_out[XSTI_REQUEST_TEXT_BYTES]);
+const char *xsti_request_text(const struct xst_measure_request *request, char text_out[XSTI_REQUEST_TEXT_BYTES]);
 
 #endif

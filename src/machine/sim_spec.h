@@ -13,38 +13,29 @@
 /* X(key, kind, member, fallback, low, high, meaning): kind is RATE, BYTES,
  * TIME, REAL or COUNT, and says which units a value may carry. A fallback below
  * 0: the key is needed. */
-#define XSTI_SIM_KEYS(X)                                                       \
-  X("producers", COUNT, producers, -1, 1, 65536,                               \
-    "producers that fill the device")                                          \
-  X("drain", RATE, drain_bytes_per_us, -1, 1, 1e9, "R")                        \
-  X("per-producer", BYTES, per_producer_bytes, -1, 1, 1e12,                    \
-    "capacity of one producer")                                                \
-  X("total", BYTES, total_bytes, 1e15, 1, 1e15,                                \
-    "bound of all capacities together")                                        \
-  X("floor", RATE, floor_bytes_per_us, -1, 1, 1e9,                             \
-    "rate at which one producer issues without backpressure")                  \
-  X("fence", TIME, fence_us, 1, 0, 1e6, "F")                                   \
-  X("loop", TIME, loop_us, 0, 0, 1e6, "d")                                     \
-  X("free", BYTES, free_bytes, 0, 0, 1e15,                                     \
-    "Q_free; 0: bystanders cannot be asked")                                   \
-  X("groups", COUNT, groups, 1, 1, 1024, "hardware groups with equal shares")  \
-  X("spread", REAL, share_spread_burst, 0, 0, 3,                               \
-    "spread of the shares, drawn at every burst")                              \
-  X("share-spread", REAL, share_spread, 0, 0, 3,                               \
-    "spread of the shares, drawn once")                                        \
-  X("noise", REAL, noise, 0, 0, 1, "relative spread of every measured time")   \
-  X("seed", COUNT, seed, 1, 0, 4294967295.0, "of shares and noise")
+#define XSTI_SIM_KEYS(X)                                                                                               \
+    X("producers", COUNT, producers, -1, 1, 65536, "producers that fill the device")                                   \
+    X("drain", RATE, drain_bytes_per_us, -1, 1, 1e9, "R")                                                              \
+    X("per-producer", BYTES, per_producer_bytes, -1, 1, 1e12, "capacity of one producer")                              \
+    X("total", BYTES, total_bytes, 1e15, 1, 1e15, "bound of all capacities together")                                  \
+    X("floor", RATE, floor_bytes_per_us, -1, 1, 1e9, "rate at which one producer issues without backpressure")         \
+    X("fence", TIME, fence_us, 1, 0, 1e6, "F")                                                                         \
+    X("loop", TIME, loop_us, 0, 0, 1e6, "d")                                                                           \
+    X("free", BYTES, free_bytes, 0, 0, 1e15, "Q_free; 0: bystanders cannot be asked")                                  \
+    X("groups", COUNT, groups, 1, 1, 1024, "hardware groups with equal shares")                                        \
+    X("spread", REAL, share_spread_burst, 0, 0, 3, "spread of the shares, drawn at every burst")                       \
+    X("share-spread", REAL, share_spread, 0, 0, 3, "spread of the shares, drawn once")                                 \
+    X("noise", REAL, noise, 0, 0, 1, "relative spread of every measured time")                                         \
+    X("seed", COUNT, seed, 1, 0, 4294967295.0, "of shares and noise")
 
 struct xsti_sim_spec {
 #define X(key, kind, member, fallback, low, high, meaning) double member;
-  XSTI_SIM_KEYS(X)
+    XSTI_SIM_KEYS(X)
 #undef X
 };
 
 /* Unknown and repeated keys, missing keys, wrong units and values out of range
  * are errors that name the key. */
-enum xst_status xsti_sim_spec_parse(const char *text,
-                                    struct xsti_sim_spec *spec_out,
-                                    struct xst_diag *diag);
+enum xst_status xsti_sim_spec_parse(const char *text, struct xsti_sim_spec *spec_out, struct xst_diag *diag);
 
 #endif
