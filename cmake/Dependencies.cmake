@@ -18,10 +18,15 @@ if(NOT SMARTCOLS_FOUND)
     message(WARNING "smartcols is missing, so the tool is not built: run 'make setup' (Debian package: libsmartcols-dev)")
 endif()
 pkg_check_modules(CMOCKA cmocka)
+find_path(XST_RANDOM123_INCLUDE Random123/philox.h)
+if(NOT XST_RANDOM123_INCLUDE)
+    message(FATAL_ERROR "Random123 is missing: run 'make setup' (Debian package: librandom123-dev)")
+endif()
 
 set(XST_LIBRARY_LINK ${JANSSON_LIBRARIES} ${XXHASH_LIBRARIES} m ${CMAKE_DL_LIBS} pthread)
 add_library(xst_library_dependencies INTERFACE)
-target_include_directories(xst_library_dependencies SYSTEM INTERFACE ${JANSSON_INCLUDE_DIRS} ${XXHASH_INCLUDE_DIRS})
+target_include_directories(xst_library_dependencies SYSTEM INTERFACE ${JANSSON_INCLUDE_DIRS} ${XXHASH_INCLUDE_DIRS}
+    ${XST_RANDOM123_INCLUDE})
 link_directories(${JANSSON_LIBRARY_DIRS} ${XXHASH_LIBRARY_DIRS} ${SMARTCOLS_LIBRARY_DIRS} ${CMOCKA_LIBRARY_DIRS})
 
 # OpenMP speeds up sweeps and is not needed for anything else.

@@ -20,6 +20,7 @@ has_command() { command -v "$1" >/dev/null 2>&1; }
 has_module() { has_command pkg-config && pkg-config --exists "$1"; }
 has_python() { [ -x /usr/bin/python3 ] && /usr/bin/python3 -c "import $1" >/dev/null 2>&1; }
 has_libc() { has_command gcc && echo '#include <stdio.h>' | gcc -E - >/dev/null 2>&1; }
+has_header() { has_command gcc && echo "#include <$1>" | gcc -E - >/dev/null 2>&1; }
 has_fuzzer() { has_command clang && compgen -G "$(clang -print-resource-dir)/lib/*/libclang_rt.fuzzer*" >/dev/null; }
 
 # One line a package: group, Debian package, the test that says it is there.
@@ -33,6 +34,7 @@ compiler and build tools|pkg-config|has_command pkg-config
 libraries|libjansson-dev|has_module jansson
 libraries|libsmartcols-dev|has_module smartcols
 libraries|libxxhash-dev|has_module libxxhash
+libraries|librandom123-dev|has_header Random123/philox.h
 man pages|scdoc|has_command scdoc
 LIST
     [ "$level" = test ] || return 0
