@@ -156,7 +156,8 @@ enum xst_status xst_fluid_row_predict(const struct xst_path *path, const struct 
 /* Fits the dispersion of `path` to part of its free-running rows with gap > 0 and judges it on the rest. */
 struct xst_dispersion_options {
     uint64_t seed;
-    double holdout_frac; /* share of rows kept for judging; 0: the default, one half */
+    double holdout_frac;     /* share of rows kept for judging; 0: the default, one half */
+    unsigned char *held_out; /* NULL, or one per sample row: set to 1 where a row was kept for judging, else to 0 */
 };
 
 struct xst_dispersion_errors {

@@ -10,16 +10,17 @@
 #include "sim/engine.h"
 #include "sim/row.h"
 
-/* Values tried. Groups: none, one port per cluster of a Hopper device, three. */
-static const double GROUPS_TRIED[] = {1, 8, 24};
-static const double BURST_TRIED[] = {0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7};
-static const double FIXED_TRIED[] = {0, 0.02, 0.04, 0.06, 0.1};
-enum { MIN_ROWS = 8, MAX_FIT_ROWS = 48 };
+/* Values tried. Groups: none, or three ports for each of a Hopper device's eight clusters. */
+static const double GROUPS_TRIED[] = {1, 24};
+static const double BURST_TRIED[] = {0, 0.1, 0.2, 0.3, 0.4, 0.6};
+static const double FIXED_TRIED[] = {0, 0.02, 0.05};
+enum { MIN_ROWS = 8, MAX_FIT_ROWS = 32 };
 
 struct job {
     struct xsti_row row;
     double total_us, issue_us, period_us; /* measured */
     uint64_t seed;
+    size_t sample;                /* index of the row */
     double period_err, issue_err; /* of the last run */
 };
 
@@ -159,7 +160,8 @@ static void collect(const struct xst_path *path, const struct xst_samples *sampl
         struct job job = {.total_us = row->total_us,
                           .issue_us = row->issue_mean_us,
                           .period_us = row->period_mean_us,
-                          .seed = seed + i};
+                          .seed = seed + i,
+                          .sample = i};
         if (!(row->total_us > 0) || !(row->period_mean_us > 0) || xsti_row_setup(path, row, &job.row, NULL) != XST_OK)
             ++*unused_out;
         else
@@ -211,6 +213,12 @@ enum xst_status xst_path_fit_dispersion(struct xst_path *path, const struct xst_
     collect(path, samples, seed, jobs, &count, &dispersion.rows_unused);
     shuffle(jobs, count, seed);
     const enum xst_status status = fit_jobs(path, jobs, count, holdout_frac, &dispersion, diag);
+    if (status == XST_OK && options && options->held_out)
+        for (size_t i = 0; i < samples->row_count; i++)
+            options->held_out[i] = 0;
+    if (status == XST_OK && options && options->held_out)
+        for (size_t i = count - (size_t)dispersion.rows_held_out; i < count; i++)
+            options->held_out[jobs[i].sample] = 1;
     free(jobs);
     if (status == XST_OK && dispersion_out)
         *dispersion_out = dispersion;

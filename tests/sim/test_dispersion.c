@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The fluid on recorded rows: the deal of the ports, a row run again, and the fit that is judged on rows it has not seen.
+ */
+#include "support/support.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <xstage/sim.h>
+
+/* Sizes of groups, largest first. */
+static void sizes_of(int64_t groups, int64_t full, int64_t producers, int *sizes)
+{
+    int64_t *const group = malloc((size_t)producers * sizeof *group);
+    assert_non_null(group);
+    xst_sim_deal_groups(groups, full, producers, group);
+    for (int64_t g = 0; g < groups; g++)
+        sizes[g] = 0;
+    for (int64_t i = 0; i < producers; i++) {
+        xt_within((double)group[i], 0, (double)groups - 1);
+        sizes[group[i]]++;
+    }
+    free(group);
+    for (int64_t g = 1; g < groups; g++)
+        for (int64_t at = g; at > 0 && sizes[at - 1] < sizes[at]; at--) {
+            const int moved = sizes[at];
+            sizes[at] = sizes[at - 1];
+            sizes[at - 1] = moved;
+        }
+}
+
+static int count_of(const int *sizes, int groups, int size)
+{
+    int count = 0;
+    for (int g = 0; g < groups; g++)
+        count += sizes[g] == size;
+    return count;
+}
+
+static void ports_of_a_full_device(void **state)
+{
+    (void)state;
+    int sizes[24];
+    sizes_of(24, 132, 132, sizes);
+    assert_int_equal(count_of(sizes, 24, 6), 18);
+    assert_int_equal(count_of(sizes, 24, 4), 6);
+    sizes_of(24, 132, 64, sizes);
+    assert_int_equal(sizes[0], 5);
+    assert_int_equal(count_of(sizes, 24, 3), 10);
+    assert_int_equal(count_of(sizes, 24, 2), 12);
+}
+
+static void every_producer_has_a_port(void **state)
+{
+    (void)state;
+    int sizes[64];
+    static const int64_t groups[] = {1, 2, 3, 7, 24, 64};
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+        for (int64_t full = 1; full <= 160; full += 3)
+            for (int64_t producers = 1; producers <= 200; producers += 13)
+                sizes_of(groups[g], full, producers, sizes);
+}
+
+static struct xst_path *host_path(struct xst_profile *profile, const struct xst_samples *samples)
+{
+    struct xst_diag diag;
+    xt_ok(xst_profile_fit(samples, NULL, profile, NULL, &diag), &diag);
+    const struct xst_path *const path = xt_path_of(profile, XST_TARGET_HOST, XST_METHOD_ST16);
+    return &profile->paths[path - profile->paths];
+}
+
+static void fit_reaches_its_bounds(void **state)
+{
+    (void)state;
+    struct xst_samples samples = xt_nvlink_samples();
+    struct xst_profile profile;
+    struct xst_diag diag;
+    xt_ok(xst_profile_fit(&samples, NULL, &profile, NULL, &diag), &diag);
+    struct xst_path *const path =
+        &profile.paths[xt_path_of(&profile, XST_TARGET_PEER, XST_METHOD_ST16) - profile.paths];
+    struct xst_dispersion dispersion;
+    unsigned char *const held_out = malloc(samples.row_count);
+    assert_non_null(held_out);
+    const struct xst_dispersion_options options = {.seed = 1, .held_out = held_out};
+    xt_ok(xst_path_fit_dispersion(path, &samples, &options, &dispersion, &diag), &diag);
+    assert_true(path->groups.known && path->share_spread_burst.known && path->share_spread.known);
+    xt_near(path->groups.value, 24, 0);
+    xt_within(dispersion.held_out_period.median_abs_rel_err, 0, 0.01);
+    xt_within(dispersion.held_out_period.p90_abs_rel_err, 0, 0.04);
+    xt_within(dispersion.held_out_period.max_abs_rel_err, 0, 0.10);
+    xt_within(dispersion.held_out_issue.median_abs_rel_err, 0, 0.01);
+    xt_within(dispersion.held_out_issue.p90_abs_rel_err, 0, 0.04);
+    xt_within(dispersion.held_out_issue.max_abs_rel_err, 0, 0.12);
+    int64_t marked = 0;
+    for (size_t i = 0; i < samples.row_count; i++)
+        marked += held_out[i];
+    assert_int_equal(marked, dispersion.rows_held_out);
+    const struct xst_measure first = path->share_spread_burst;
+    xt_ok(xst_path_fit_dispersion(path, &samples, &options, NULL, &diag), &diag);
+    xt_near(path->share_spread_burst.value, first.value, 0);
+    free(held_out);
+    xst_profile_free(&profile);
+    xst_samples_free(&samples);
+}
+
+static void spread_makes_the_host_rows_better(void **state)
+{
+    (void)state;
+    struct xst_samples samples = xt_host_samples();
+    struct xst_profile profile;
+    struct xst_path *const path = host_path(&profile, &samples);
+    double misfit[2] = {0, 0};
+    for (int with = 0; with < 2; with++) {
+        path->groups = (struct xst_measure){24, 24, 24, 1, with};
+        path->share_spread_burst = (struct xst_measure){0.4, 0.4, 0.4, 1, with};
+        for (size_t i = 0; i < samples.row_count; i++) {
+            const struct xst_sample *const row = &samples.rows[i];
+            struct xst_fluid_prediction prediction;
+            struct xst_diag diag;
+            if (row->mode != XST_MODE_PERIODIC || row->gap_us <= 0 || !xst_path_has_row(path, row))
+                continue;
+            xt_ok(xst_fluid_row_predict(path, row, i, &prediction, &diag), &diag);
+            misfit[with] += fabs(prediction.issue_us - row->issue_mean_us) / row->period_mean_us;
+            assert_true(prediction.total_us >= prediction.own_total_us);
+        }
+    }
+    assert_true(misfit[1] < 0.5 * misfit[0]);
+    xst_profile_free(&profile);
+    xst_samples_free(&samples);
+}
+
+static void says_what_is_missing(void **state)
+{
+    (void)state;
+    struct xst_samples samples = xt_host_samples();
+    struct xst_profile profile;
+    struct xst_path path = *host_path(&profile, &samples);
+    struct xst_fluid_prediction prediction;
+    struct xst_diag diag;
+    const struct xst_sample row = {.mode = XST_MODE_PERIODIC,
+                                   .producers = 132,
+                                   .bytes_per_producer = 16384,
+                                   .bursts = 4};
+    struct xst_path other = path;
+    other.drain_bytes_per_us.known = 0;
+    xt_status(xst_fluid_row_predict(&other, &row, 0, &prediction, &diag), XST_ERR_NO_DATA, &diag);
+    xt_contains(diag.text, "drain rate");
+    other = path;
+    other.issue_floor.count = 0;
+    xt_status(xst_fluid_row_predict(&other, &row, 0, &prediction, &diag), XST_ERR_NO_DATA, &diag);
+    xt_contains(diag.text, "issue floor");
+    other = path;
+    other.capacity.count = 0;
+    xt_status(xst_fluid_row_predict(&other, &row, 0, &prediction, &diag), XST_ERR_NO_DATA, &diag);
+    xt_contains(diag.text, "capacity");
+    struct xst_samples none = {0};
+    xt_status(xst_path_fit_dispersion(&path, &none, NULL, NULL, &diag), XST_ERR_NO_DATA, &diag);
+    xt_contains(diag.text, "needs 8");
+    xst_profile_free(&profile);
+    xst_samples_free(&samples);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ports_of_a_full_device), cmocka_unit_test(every_producer_has_a_port),
+        cmocka_unit_test(fit_reaches_its_bounds), cmocka_unit_test(spread_makes_the_host_rows_better),
+        cmocka_unit_test(says_what_is_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
