@@ -72,22 +72,45 @@ template <int N> struct Mma;
     "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 /* clang-format on */
 
-/* N, register list, outputs, then the numbers of the operands behind the outputs. */
-#define XST_MMA(N, LIST, OUTS, I0, I1, I2, I4)                                                                         \
+/* N, then the numbers of the six operands behind the N / 2 outputs. */
+#define XST_MMA(N, I0, I1, I2, I3, I4, I5)                                                                             \
     template <> struct Mma<N> {                                                                                        \
         template <bool Add> static __device__ __forceinline__ void ss(float (&d)[N / 2], uint64_t a, uint64_t b)       \
         {                                                                                                              \
             asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %" #I2 ", 0;\n"                                           \
-                         "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" LIST "}, %" #I0 ", %" #I1        \
-                         ", p, 1, 1, 0, 0;\n}"                                                                         \
-                         : OUTS                                                                                        \
+                         "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" XST_LIST##N                      \
+                         "}, %" #I0 ", %" #I1 ", p, 1, 1, 0, 0;\n}"                                                    \
+                         : XST_OUTS##N(d)                                                                              \
                          : "l"(a), "l"(b), "n"(Add ? 1 : 0));                                                          \
         }                                                                                                              \
         static __device__ __forceinline__ void rs(float (&d)[N / 2], const uint32_t *a, uint64_t b)                    \
         {                                                                                                              \
-            asm volatile("wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" LIST "}, {%" #I0 ", %" #I1 ", %" #I2 \
-                         ", %" XST_NEXT_##I2 "}, %" #I4 ", 1, 1, 1, 1;"                                                \
-                         : OUTS                                                                                        \
-                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                                        \
+            asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %" #I5 ", 0;\n"                                           \
+                         "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" XST_LIST##N                      \
+                         "}, "                                                                                         \
+                         "{%" #I0 ", %" #I1 ", %" #I2 ", %" #I3 "}, %" #I4 ", p, 1, 1, 1;\n}"                          \
+                         : XST_OUTS##N(d)                                                                              \
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "n"(1));                                \
         }                                                                                                              \
-    };
+    }
+
+#define XST_LIST64  XST_SUMS_0_32
+#define XST_LIST128 XST_SUMS_0_32 ", " XST_SUMS_32_64
+#define XST_LIST160 XST_SUMS_0_32 ", " XST_SUMS_32_64 ", " XST_SUMS_64_80
+#define XST_LIST176 XST_SUMS_0_32 ", " XST_SUMS_32_64 ", " XST_SUMS_64_80 ", " XST_SUMS_80_88
+#define XST_LIST192 XST_SUMS_0_32 ", " XST_SUMS_32_64 ", " XST_SUMS_64_96
+
+#define XST_OUTS64(d)  XST_OUT32(d, 0)
+#define XST_OUTS128(d) XST_OUT32(d, 0), XST_OUT32(d, 32)
+#define XST_OUTS160(d) XST_OUTS128(d), XST_OUT8(d, 64), XST_OUT8(d, 72)
+#define XST_OUTS176(d) XST_OUTS160(d), XST_OUT8(d, 80)
+#define XST_OUTS192(d) XST_OUTS128(d), XST_OUT32(d, 64)
+XST_MMA(64, 32, 33, 34, 35, 36, 37);
+XST_MMA(128, 64, 65, 66, 67, 68, 69);
+XST_MMA(160, 80, 81, 82, 83, 84, 85);
+XST_MMA(176, 88, 89, 90, 91, 92, 93);
+XST_MMA(192, 96, 97, 98, 99, 100, 101);
+
+} // namespace xst
+
+#endif

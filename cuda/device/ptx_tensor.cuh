@@ -23,8 +23,8 @@ __device__ __forceinline__ void tensor_map_prefetch(const void *map)
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-__device__ __forceinline__ void tensor_load_5d(uint32_t to_shared, const void *map, uint32_t barrier, int c0, int c1, int c2,
-                                               int c3, int c4, uint64_t policy)
+__device__ __forceinline__ void tensor_load_5d(uint32_t to_shared, const void *map, uint32_t barrier, int c0, int c1,
+                                               int c2, int c3, int c4, uint64_t policy)
 {
     asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
                  "[%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(to_shared),
@@ -91,6 +91,40 @@ __device__ __forceinline__ uint32_t pack_bf16(float low, float high)
     return pair;
 }
 
+/* ---- plain loads ---- */
+
+__device__ __forceinline__ uint4 load_16(uint64_t address)
+{
+    uint4 v;
+    asm volatile("ld.global.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(address)
+                 : "memory");
+    return v;
+}
+
+/* ---- flags ---- */
+
+__device__ __forceinline__ void store_release_sys_u64(uint64_t address, uint64_t value)
+{
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+}
+
+__device__ __forceinline__ uint64_t load_acquire_sys_u64(uint64_t address)
+{
+    uint64_t value;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(address) : "memory");
+    return value;
+}
+
+/* Counts up to `last`, then starts again at 0; answers the count before. */
+__device__ __forceinline__ uint32_t wrap_acq_rel_gpu_u32(uint32_t *address, uint32_t last)
+{
+    uint32_t before;
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(address), "r"(last) : "memory");
+    return before;
+}
+
 /* ---- shared memory ---- */
 
 /* Four 8x8 matrices of 16-bit values; lane i gives the address of row i % 8 of matrix i / 8. */
@@ -104,7 +138,9 @@ __device__ __forceinline__ void matrix_store_4(uint32_t address, uint32_t r0, ui
 __device__ __forceinline__ uint4 shared_load_16(uint32_t address)
 {
     uint4 v;
-    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(address)
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "r"(address)
                  : "memory");
     return v;
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * config.cuh - the compile-time shape of one kernel: head dimension, warpgroups, key block, schedule, store method.
+ */
+#ifndef XST_FA_A2A_CONFIG_CUH
+#define XST_FA_A2A_CONFIG_CUH
+
+#include "fa_a2a/params.h"
+
+namespace xst {
+
+/* D: head dimension. Groups: warpgroups that compute, 64 rows each. BlockN: keys of one inner step.
+ * Overlap: the scores of a block are computed while the previous block's output product runs.
+ * PingPong: warpgroups take turns at the tensor cores, so that one's softmax runs beside the other's products. */
+template <int D_, int Groups_, int BlockN_, bool Overlap_, bool PingPong_, int Method_> struct Config {
+    static constexpr int D = D_;
+    static constexpr int GROUPS = Groups_;
+    static constexpr int BLOCK_N = BlockN_;
+    static constexpr bool OVERLAP = Overlap_;
+    static constexpr bool PING_PONG = PingPong_;
+    static constexpr int METHOD = Method_;
+
+    static constexpr int GROUP_ROWS = 64;
+    static constexpr int BLOCK_M = GROUP_ROWS * GROUPS;
+    static constexpr int STAGES = 2;
+    static constexpr int MATH_THREADS = 128 * GROUPS;
+    static constexpr int THREADS = 128 + MATH_THREADS;
+
+    /* 65,536 registers in all, in steps of 8 a thread. */
+    static constexpr int LOAD_REGISTERS = GROUPS == 2 ? 24 : 32;
+    static constexpr int MATH_REGISTERS = GROUPS == 2 ? 240 : 160;
+
+    static constexpr int Q_GROUP_BYTES = GROUP_ROWS * D * 2;
+    static constexpr int KV_BYTES = BLOCK_N * D * 2;
+
+    /* Staging rows are contiguous for the bulk engine and skewed by 16 bytes within 8 rows against bank conflicts. */
+    static constexpr int STAGE_ROW_BYTES = D * 2 + 16;
+    static constexpr int STAGE_8_ROWS_BYTES = 8 * STAGE_ROW_BYTES - 16;
+    static constexpr int STAGE_GROUP_BYTES = GROUP_ROWS / 8 * STAGE_8_ROWS_BYTES;
+
+    static_assert(D == 64 || D == 128, "head dimensions of this kernel are 64 and 128");
+    static_assert(GROUPS == 2 || GROUPS == 3, "two or three warpgroups compute");
+    static_assert(BLOCK_N % 16 == 0 && BLOCK_N <= 256, "a key block is a multiple of 16 and one tensor load");
+};
+
+/* Hardware barriers; 0 is __syncthreads. TURN + g: warpgroup g's turn at the tensor cores. */
+enum { NAMED_TURN = 1, NAMED_END = 4 };
+
+} // namespace xst
+
+#endif

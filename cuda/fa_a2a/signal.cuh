@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * signal.cuh - the end of a call: the last CTA tells every peer that this rank has delivered.
+ *
+ * Each CTA's stores are ordered before its count on `finished` (barrier, system fence, acquire-release add); the CTA that
+ * counts last therefore stands behind all of them, and its release stores hand that on to the peers. Epochs only grow.
+ */
+#ifndef XST_FA_A2A_SIGNAL_CUH
+#define XST_FA_A2A_SIGNAL_CUH
+
+#include "device/ptx_tensor.cuh"
+#include "fa_a2a/params.h"
+
+namespace xst {
+
+/* The call's number, from 1. No CTA can read it late: the control block's epoch moves when the last CTA has finished. */
+__device__ __forceinline__ uint64_t call_epoch(const xsti_fa_params &p)
+{
+    if (p.fixed_epoch != 0)
+        return p.fixed_epoch;
+    return *reinterpret_cast<const volatile uint64_t *>(&reinterpret_cast<const xsti_fa_control *>(p.control)->epoch) +
+           1;
+}
+
+/* One thread of the CTA, behind a barrier of all that stored. */
+__device__ __forceinline__ void publish(const xsti_fa_params &p, xsti_fa_control *control, uint64_t epoch)
+{
+    fence_sys();
+    if (wrap_acq_rel_gpu_u32(&control->finished, gridDim.x - 1) != gridDim.x - 1)
+        return;
+    fence_sys();
+    for (int peer = 0; peer < p.ranks; peer++)
+        if (p.arrived[peer] != 0)
+            store_release_sys_u64(p.arrived[peer], epoch);
+    store_release_gpu_u64(&control->epoch, epoch);
+}
+
+} // namespace xst
+
+#endif

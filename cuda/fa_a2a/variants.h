@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * variants.h - the attention kernels that exist, in one list: kernel_d64.cu and kernel_d128.cu instantiate it, launch.c picks
+ * from it. C and CUDA.
+ *
+ * X(head_dim, groups, block_keys, overlap, ping_pong, shared_bytes): three kernels each, one a store method, by the name
+ * xst_fa_d<head_dim>_g<groups>_<store>. shared_bytes is checked against sizeof(SharedStorage) where they are instantiated.
+ * Which schedule is best for which shape was measured: README.md.
+ */
+#ifndef XST_FA_A2A_VARIANTS_H
+#define XST_FA_A2A_VARIANTS_H
+
+#define XSTI_FA_VARIANTS_D128(X)                                                                                       \
+    X(128, 2, 128, true, false, 198656)                                                                                \
+    X(128, 3, 128, false, true, 232448)
+#define XSTI_FA_VARIANTS_D64(X)                                                                                        \
+    X(64, 2, 192, true, true, 133120)                                                                                  \
+    X(64, 3, 128, true, true, 117760)
+
+#endif
