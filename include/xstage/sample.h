@@ -267,7 +267,8 @@ enum xst_status xst_samples_append_producer(struct xst_samples *samples, const s
 
 /* Writes the burst rows as CSV: whole or not at all; an existing file is refused unless `force`. The other kinds of row have a
  * file, and a writer, of their own. */
-enum xst_status xst_samples_write(const char *path, const struct xst_samples *samples, int force, struct xst_diag *diag);
+enum xst_status xst_samples_write(const char *path, const struct xst_samples *samples, int force,
+                                  struct xst_diag *diag);
 enum xst_status xst_samples_write_bystanders(const char *path, const struct xst_samples *samples, int force,
                                              struct xst_diag *diag);
 enum xst_status xst_samples_write_loops(const char *path, const struct xst_samples *samples, int force,

@@ -14,7 +14,7 @@
 #include "record/sample_words.h"
 #include "record/table.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define COUNT(array)                   (sizeof(array) / sizeof *(array))
 #define LIST_TEXT(NAME, text, meaning) " " text
 
 /* Text columns of both kinds of row: the struct differs, the words do not. */
@@ -61,12 +61,12 @@ static const char op_words[] = XST_BYSTANDER_OP_MAP(LIST_TEXT);
 #define NUMBER_COLUMN(record, column, kind, low, high)                                                                 \
     {#column, kind, (double)(low), (double)(high), offsetof(struct xst_##record, column), NULL, NULL, NULL},
 
-#define COLUMN_MODE(record, column, low, high) WORD_COLUMN(record, column, mode_words)
+#define COLUMN_MODE(record, column, low, high)   WORD_COLUMN(record, column, mode_words)
 #define COLUMN_TARGET(record, column, low, high) WORD_COLUMN(record, column, target_words)
 #define COLUMN_METHOD(record, column, low, high) WORD_COLUMN(record, column, method_words)
-#define COLUMN_OP(record, column, low, high) WORD_COLUMN(record, column, op_words)
-#define COLUMN_INT(record, column, low, high) NUMBER_COLUMN(record, column, XSTI_COLUMN_INT, low, high)
-#define COLUMN_REAL(record, column, low, high) NUMBER_COLUMN(record, column, XSTI_COLUMN_REAL, low, high)
+#define COLUMN_OP(record, column, low, high)     WORD_COLUMN(record, column, op_words)
+#define COLUMN_INT(record, column, low, high)    NUMBER_COLUMN(record, column, XSTI_COLUMN_INT, low, high)
+#define COLUMN_REAL(record, column, low, high)   NUMBER_COLUMN(record, column, XSTI_COLUMN_REAL, low, high)
 
 #define X(kind, name, low, high, meaning) COLUMN_##kind(sample, name, low, high)
 static const struct xsti_column sample_columns[] = {XST_SAMPLE_FIELDS(X)};
@@ -130,7 +130,7 @@ enum xst_status xst_samples_append(struct xst_samples *samples, const struct xst
     return XST_OK;
 }
 
-#define DEFINE_APPEND(function, record, list, count)                                                                    \
+#define DEFINE_APPEND(function, record, list, count)                                                                   \
     enum xst_status function(struct xst_samples *samples, const struct record *row, struct xst_diag *diag)             \
     {                                                                                                                  \
         XSTI_TRY(reserve((void **)&samples->list, samples->count, sizeof *row, diag));                                 \
@@ -246,7 +246,7 @@ enum xst_status xst_samples_read(const char *path, struct xst_samples *samples, 
     return status;
 }
 
-#define DEFINE_WRITE(function, table, list, count)                                                                      \
+#define DEFINE_WRITE(function, table, list, count)                                                                     \
     enum xst_status function(const char *path, const struct xst_samples *samples, int force, struct xst_diag *diag)    \
     {                                                                                                                  \
         char *text = NULL;                                                                                             \
