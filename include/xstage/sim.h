@@ -136,6 +136,25 @@ struct xst_sim_pattern {
 };
 int xst_sim_pattern_next(void *context, int64_t producer, int64_t step, double now_us, struct xst_sim_step *step_out);
 
+/* A program for `next`: `pairs` compute roles (producers 0..pairs-1) hand tiles to as many issuing roles (pairs..2*pairs-1)
+ * through `slots` staging slots each. A compute role stalls while all its slots are full; a slot is free again at the end of
+ * the issue, with `bulk` when the tile has drained. Counters: 2*pairs. `slices` > 1 paces a tile's burst (17): that many parts,
+ * evenly over `span_us`. */
+struct xst_sim_staging {
+    int64_t pairs;
+    int64_t tiles;
+    int64_t slots;
+    double load_us; /* local loads a tile waits for, with nothing in their way */
+    double compute_us;
+    double epilogue_us; /* of the issuing role, before the burst */
+    double bytes;
+    double floor_us;
+    int64_t slices; /* 0 or 1: one burst */
+    double span_us;
+    int bulk;
+};
+int xst_sim_staging_next(void *context, int64_t producer, int64_t step, double now_us, struct xst_sim_step *step_out);
+
 /* Puts `producers` of a device into its hardware groups the way Hopper launches CTAs (docs/notes/0005-dispersion.md):
  * fills group_out[0..producers). full_producers: producers that fill the device. */
 void xst_sim_deal_groups(int64_t groups, int64_t full_producers, int64_t producers, int64_t *group_out);
@@ -152,6 +171,16 @@ struct xst_fluid_prediction {
  * (`groups`, `share_spread_burst`, `share_spread`; not known: one group, no spread). */
 enum xst_status xst_fluid_row_predict(const struct xst_path *path, const struct xst_sample *row, uint64_t seed,
                                       struct xst_fluid_prediction *prediction_out, struct xst_diag *diag);
+
+/* A recorded bystander row run again: the burst, the delay, then one local operation per producer that takes `baseline_us`
+ * with nothing in its way. (16) is an upper bound for single small loads and atomics: compare those by their worst. */
+struct xst_fluid_bystander {
+    double op_us_mean;
+    double op_us_max;
+};
+enum xst_status xst_fluid_bystander_predict(const struct xst_path *path, const struct xst_bystander_sample *row,
+                                            double baseline_us, uint64_t seed,
+                                            struct xst_fluid_bystander *prediction_out, struct xst_diag *diag);
 
 /* Fits the dispersion of `path` to part of its free-running rows with gap > 0 and judges it on the rest. */
 struct xst_dispersion_options {

@@ -108,6 +108,35 @@ enum xst_status xsti_row_setup(const struct xst_path *path, const struct xst_sam
     return XST_OK;
 }
 
+/* Like producers of one device, dealt to its ports. */
+enum xst_status xsti_row_device(const struct xsti_row *row, int64_t groups, struct xst_sim_producer **producers_out,
+                                struct xst_diag *diag)
+{
+    const size_t count = (size_t)row->producers;
+    struct xst_sim_producer *const producers = calloc(count, sizeof *producers);
+    int64_t *const group = malloc(count * sizeof *group);
+    if (!producers || !group) {
+        free(producers);
+        free(group);
+        return xsti_fail_memory(diag);
+    }
+    xst_sim_deal_groups(groups, row->full_producers, row->producers, group);
+    for (size_t i = 0; i < count; i++)
+        producers[i] = (struct xst_sim_producer){.group = group[i],
+                                                 .capacity_bytes = row->capacity / (double)row->producers,
+                                                 .weight = 1};
+    free(group);
+    *producers_out = producers;
+    return XST_OK;
+}
+
+struct xsti_spread xsti_spread_of(const struct xst_path *path)
+{
+    return (struct xsti_spread){.groups = (int64_t)known_or(&path->groups, 1),
+                                .burst = known_or(&path->share_spread_burst, 0),
+                                .fixed = known_or(&path->share_spread, 0)};
+}
+
 /* Bursts that everybody starts together: the next one begins when the last has issued the one before. */
 struct aligned {
     struct xst_sim_pattern pattern;
@@ -131,8 +160,8 @@ enum xst_status xsti_row_run(const struct xsti_row *row, const struct xsti_sprea
     const struct xst_sim_source source = {.drain_bytes_per_us = row->drain,
                                           .fence_us = row->fence_us,
                                           .groups = spread->groups};
-    struct xst_sim_producer *const producers = malloc((size_t)row->producers * sizeof *producers);
-    int64_t *const group = malloc((size_t)row->producers * sizeof *group);
+    struct xst_sim_producer *producers;
+    XSTI_TRY(xsti_row_device(row, spread->groups, &producers, diag));
     struct aligned program = {{.bytes = row->bytes,
                                .floor_us = row->floor_us,
                                .gap_us = row->gap_us,
@@ -150,17 +179,8 @@ enum xst_status xsti_row_run(const struct xsti_row *row, const struct xsti_sprea
                                     .share_spread = spread->fixed,
                                     .seed = seed};
     struct xst_sim_result result = {0};
-    enum xst_status status = producers && group ? XST_OK : xsti_fail_memory(diag);
-    if (status == XST_OK) {
-        xst_sim_deal_groups(spread->groups, row->full_producers, row->producers, group);
-        for (int64_t i = 0; i < row->producers; i++)
-            producers[i] = (struct xst_sim_producer){.group = group[i],
-                                                     .capacity_bytes = row->capacity / (double)row->producers,
-                                                     .weight = 1};
-        status = xst_sim_run(&config, &result, diag);
-    }
+    const enum xst_status status = xst_sim_run(&config, &result, diag);
     free(producers);
-    free(group);
     if (status != XST_OK)
         return status;
     double own = 0;
@@ -180,8 +200,6 @@ enum xst_status xst_fluid_row_predict(const struct xst_path *path, const struct 
 {
     struct xsti_row setup;
     XSTI_TRY(xsti_row_setup(path, row, &setup, diag));
-    const struct xsti_spread spread = {.groups = (int64_t)known_or(&path->groups, 1),
-                                       .burst = known_or(&path->share_spread_burst, 0),
-                                       .fixed = known_or(&path->share_spread, 0)};
+    const struct xsti_spread spread = xsti_spread_of(path);
     return xsti_row_run(&setup, &spread, seed, prediction_out, diag);
 }

@@ -31,6 +31,10 @@ struct xsti_spread {
 
 enum xst_status xsti_row_setup(const struct xst_path *path, const struct xst_sample *row, struct xsti_row *setup_out,
                                struct xst_diag *diag);
+struct xsti_spread xsti_spread_of(const struct xst_path *path);
+/* malloc'd, the caller frees. */
+enum xst_status xsti_row_device(const struct xsti_row *row, int64_t groups, struct xst_sim_producer **producers_out,
+                                struct xst_diag *diag);
 enum xst_status xsti_row_run(const struct xsti_row *row, const struct xsti_spread *spread, uint64_t seed,
                              struct xst_fluid_prediction *prediction_out, struct xst_diag *diag);
 
