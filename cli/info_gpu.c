@@ -96,9 +96,11 @@ static void print_device(const struct cli *cli, const json_t *device)
                            sizeof memory),
            cli_show_number(json_number_value(json_object_get(device, "l2_bytes")), CLI_SHOW_BYTES, l2, sizeof l2));
     const json_t *const links = json_object_get(device, "links");
+    const json_t *const rate = json_object_get(device, "link_gb_per_s");
     if (json_integer_value(links) > 0)
-        printf(", %lld NVLinks of %.3f GB/s", (long long)json_integer_value(links),
-               json_number_value(json_object_get(device, "link_gb_per_s")));
+        printf(", %lld NVLinks", (long long)json_integer_value(links));
+    if (json_integer_value(links) > 0 && json_is_number(rate))
+        printf(" of %.3f GB/s", json_number_value(rate));
     printf("\n");
     if (!cli->verbose)
         return;

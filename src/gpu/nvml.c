@@ -7,7 +7,10 @@
 
 #include <xstage/gpu.h>
 
-enum { CLOCK_SM = 1, CLOCK_MEMORY = 2, FIELD_NVLINK_SPEED_MBPS = 90 };
+enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 };
+
+/* Megabytes per second of one link (its number is the scope), and the older field that is common to all links. */
+enum { FIELD_NVLINK_GET_SPEED = 164, FIELD_NVLINK_SPEED_COMMON = 90 };
 
 void xsti_nvml_open(struct xsti_nvml *nvml_out)
 {
@@ -90,13 +93,24 @@ int64_t xsti_nvml_links(const struct xsti_nvml *nvml, xsti_nvml_device device)
     return links;
 }
 
+static double field_of(const struct xsti_nvml *nvml, xsti_nvml_device device, unsigned field, unsigned scope)
+{
+    struct xsti_nvml_field value = {.field = field, .scope = scope};
+    if (nvml->field_values(device, 1, &value) != 0 || value.result != 0)
+        return 0;
+    return value.value.integer;
+}
+
 double xsti_nvml_link_gb_per_s(const struct xsti_nvml *nvml, xsti_nvml_device device)
 {
-    struct xsti_nvml_field field = {.field = FIELD_NVLINK_SPEED_MBPS};
-    if (!device || !nvml->field_values || nvml->field_values(device, 1, &field) != 0 || field.result != 0 ||
-        field.value.integer == 0)
+    if (!device || !nvml->field_values)
         return -1;
-    return field.value.integer * 1e-3;
+    double megabytes = 0;
+    for (unsigned link = 0; link < XST_GPU_MOST_LINKS && megabytes == 0; link++)
+        megabytes = field_of(nvml, device, FIELD_NVLINK_GET_SPEED, link);
+    if (megabytes == 0)
+        megabytes = field_of(nvml, device, FIELD_NVLINK_SPEED_COMMON, 0);
+    return megabytes > 0 ? megabytes * 1e-3 : -1;
 }
 
 int64_t xsti_nvml_pcie_generation(const struct xsti_nvml *nvml, xsti_nvml_device device)
