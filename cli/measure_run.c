@@ -89,18 +89,16 @@ enum xst_status cli_measure(struct cli *cli, struct xst_machine *machine, const 
                           .readings = readings,
                           .terminal = !cli->quiet && isatty(STDERR_FILENO) == 1};
     const struct xst_measure_sink sink = {.user = &watch, .row = on_row, .stop = on_question};
-    struct sigaction action = {.sa_handler = on_stop}, old_int, old_term;
+    const struct sigaction action = {.sa_handler = on_stop};
     struct xst_measure_options bounded = *options;
     bounded.timeout_us = cli_real(cli, "timeout") * 1e6;
     setitimer(ITIMER_REAL, &no_alarm, NULL); /* the measurement keeps its own time, and the rows with it */
-    stop_asked = 0;
-    sigaction(SIGINT, &action, &old_int);
-    sigaction(SIGTERM, &action, &old_term);
+    /* They stay: a second Ctrl-C must not take the rows that are about to be written. */
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
     const double start_s = now_s();
     const enum xst_status status = xst_machine_measure(machine, requests, count, &bounded, &sink, &cli->diag);
     readings->seconds += now_s() - start_s;
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGTERM, &old_term, NULL);
     if (watch.terminal)
         fputs("\r\033[K", stderr);
     return status;
