@@ -33,6 +33,13 @@ struct xst_sim_source {
     int64_t groups;              /* hardware groups, 1 or more: each with backlog gets an equal share */
 };
 
+/* Where stores arrive. With destinations, group g of every source is its traffic to destination g: each source divides its
+ * drain evenly over the destinations it has backlog for, each destination its ingress over the sources, and what one end
+ * cannot use goes to the others (max-min fair). One event then costs O(sources * destinations). */
+struct xst_sim_destination {
+    double ingress_bytes_per_us;
+};
+
 /* Who stores. */
 struct xst_sim_producer {
     int64_t source;
@@ -68,6 +75,8 @@ typedef int xst_sim_next(void *context, int64_t producer, int64_t step, double n
 struct xst_sim_config {
     const struct xst_sim_source *sources;
     int64_t source_count;
+    const struct xst_sim_destination *destinations; /* NULL: the destinations never limit */
+    int64_t destination_count;                      /* 0, or `groups` of every source */
     const struct xst_sim_producer *producers;
     int64_t producer_count;
     int64_t counter_count;

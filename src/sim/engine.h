@@ -4,6 +4,7 @@
  *
  *   fluid.c    allocates, runs the event loop, sums up
  *   share.c    who drains how fast: settle, join, leave, tag, balance
+ *   ingress.c  rates of (source, destination) flows where destinations have a limit; each flow is then a source of its own
  *   program.c  what a producer does next: its steps, counters and fences
  *
  * Virtual time: all sharing members of a group drain in proportion to their weights, so one clock per group (bytes per unit of
@@ -101,6 +102,8 @@ struct xsti_source {
     double capped;   /* rates of the groups without one */
     double clock;    /* bytes per sharing group */
     double clock_us;
+    double wants;     /* accepting rates of its members with a share: it cannot drain faster */
+    int32_t active;   /* members with a share */
     double level;     /* its rate: what a sharing group drains per us */
     double cap_level; /* no sharing member need be capped below this level */
     int32_t *capped_members;
@@ -137,8 +140,14 @@ struct xsti_engine {
     struct xst_sim_point *series;
     size_t series_count;
     double backlog_peak;
-    double *weights; /* quantiles of the redrawn weight */
-    int failed;      /* status of a program error, as enum xst_status */
+    int32_t lanes;         /* engine sources per source of the configuration: its destinations, or 1 */
+    int32_t ends;          /* sources and destinations of the configuration; 0: no destinations */
+    double *room;          /* per end: what is left to give, in a solution */
+    double *rates;         /* per flow, in a solution */
+    int32_t *open;         /* per end: flows that can still grow */
+    int32_t *producers_of; /* per source of the configuration */
+    double *weights;       /* quantiles of the redrawn weight */
+    int failed;            /* status of a program error, as enum xst_status */
     struct xst_diag *diag;
     void *memory;
 };
@@ -168,6 +177,12 @@ void xsti_balance(struct xsti_engine *engine, struct xsti_source *source);
 double xsti_backlog(const struct xsti_engine *engine, const struct xsti_member *member);
 void xsti_source_next(struct xsti_engine *engine, struct xsti_source *source);
 int32_t xsti_source_due(struct xsti_engine *engine, struct xsti_source *source);
+
+/* Of one source whose drain or members changed; xsti_balance() also where ingress ties sources together. */
+void xsti_balance_source(struct xsti_engine *engine, struct xsti_source *source);
+
+/* ingress.c */
+void xsti_ingress_balance(struct xsti_engine *engine, struct xsti_source *source);
 
 /* program.c */
 void xsti_program_go(struct xsti_engine *engine, int32_t id);

@@ -29,6 +29,9 @@ static enum xst_status check_source(const struct xst_sim_config *config, int64_t
         return xsti_fail(diag, XST_ERR_RANGE,
                          "sources[%lld]: capacity %g, free capacity %g and fence %g must be 0 or more", (long long)i,
                          source->capacity_total_bytes, source->free_capacity_bytes, source->fence_us);
+    if (config->destination_count > 0 && source->groups != config->destination_count)
+        return xsti_fail(diag, XST_ERR_RANGE, "sources[%lld].groups is %lld; with %lld destinations it must be as many",
+                         (long long)i, (long long)source->groups, (long long)config->destination_count);
     if (source->groups < 1 || source->groups > 65536)
         return xsti_fail(diag, XST_ERR_RANGE, "sources[%lld].groups is %lld; it must lie in 1..65536", (long long)i,
                          (long long)source->groups);
@@ -65,6 +68,13 @@ static enum xst_status check_config(const struct xst_sim_config *config, struct 
     if (config->counter_count < 0)
         return xsti_fail(diag, XST_ERR_RANGE, "counter_count is %lld; it must be 0 or more",
                          (long long)config->counter_count);
+    if (config->destination_count < 0 || (config->destination_count > 0 && !config->destinations))
+        return xsti_fail(diag, XST_ERR_RANGE, "destination_count is %lld and destinations are %s",
+                         (long long)config->destination_count, config->destinations ? "given" : "missing");
+    for (int64_t i = 0; i < config->destination_count; i++)
+        if (!positive(config->destinations[i].ingress_bytes_per_us))
+            return xsti_fail(diag, XST_ERR_RANGE, "destinations[%lld].ingress_bytes_per_us is %g; it must be above 0",
+                             (long long)i, config->destinations[i].ingress_bytes_per_us);
     if (!config->next)
         return xsti_fail(diag, XST_ERR_USAGE, "the configuration has no program (next)");
     if (!(config->share_spread_burst >= 0 && config->share_spread_burst <= 3) ||
@@ -100,6 +110,10 @@ static size_t place(struct xsti_engine *engine, char *block)
     engine->counters = take(block, &used, (size_t)engine->counter_count, sizeof *engine->counters);
     engine->roster = take(block, &used, members, sizeof *engine->roster);
     engine->ready = take(block, &used, members, sizeof *engine->ready);
+    engine->room = take(block, &used, (size_t)engine->ends, sizeof *engine->room);
+    engine->open = take(block, &used, (size_t)engine->ends, sizeof *engine->open);
+    engine->rates = take(block, &used, engine->ends ? sources : 0, sizeof *engine->rates);
+    engine->producers_of = take(block, &used, sources, sizeof *engine->producers_of);
     engine->weights = take(block, &used, XSTI_QUANTILES, sizeof *engine->weights);
     engine->timers.entries = take(block, &used, members, sizeof *engine->timers.entries);
     engine->timers.position = take(block, &used, members, sizeof *engine->timers.position);
@@ -126,18 +140,20 @@ static size_t place(struct xsti_engine *engine, char *block)
     return used;
 }
 
-/* Members into groups, groups into sources, and every heap its slice of the shared arrays. */
+/* Members into groups, groups into sources, and every heap its slice of the shared arrays. With destinations every flow
+ * is a source of one group. */
 static void lay_out(struct xsti_engine *engine)
 {
     const struct xst_sim_config *const config = engine->config;
     int32_t first = 0;
     for (int32_t s = 0; s < engine->source_count; s++) {
         struct xsti_source *const source = &engine->sources[s];
-        source->drain = config->sources[s].drain_bytes_per_us;
-        source->free_capacity = config->sources[s].free_capacity_bytes;
-        source->fence_us = config->sources[s].fence_us;
+        const struct xst_sim_source *const given = &config->sources[s / engine->lanes];
+        source->drain = given->drain_bytes_per_us;
+        source->free_capacity = given->free_capacity_bytes;
+        source->fence_us = given->fence_us;
         source->first_group = first;
-        source->group_count = (int32_t)config->sources[s].groups;
+        source->group_count = engine->ends ? 1 : (int32_t)given->groups;
         source->cap_level = INFINITY;
         for (int32_t g = 0; g < source->group_count; g++)
             engine->groups[first + g].source = s;
@@ -145,9 +161,11 @@ static void lay_out(struct xsti_engine *engine)
     }
     for (int32_t i = 0; i < engine->member_count; i++) {
         const struct xst_sim_producer *const producer = &config->producers[i];
-        engine->members[i].source = (int32_t)producer->source;
-        engine->members[i].group = engine->sources[producer->source].first_group + (int32_t)producer->group;
-        engine->groups[engine->members[i].group].size++;
+        struct xsti_member *const member = &engine->members[i];
+        const int32_t source = (int32_t)producer->source * engine->lanes, group = (int32_t)producer->group;
+        member->source = engine->ends ? source + group : source;
+        member->group = engine->sources[member->source].first_group + (engine->ends ? 0 : group);
+        engine->groups[member->group].size++;
     }
     for (int32_t g = 0, at = 0; g < engine->group_count; g++) {
         struct xsti_group *const group = &engine->groups[g];
@@ -177,21 +195,15 @@ static void set_members(struct xsti_engine *engine)
         engine->weights[i] = config->share_spread_burst > 0
                                  ? exp(config->share_spread_burst * xsti_normal_quantile((i + 0.5) / XSTI_QUANTILES))
                                  : 1;
-    int32_t *const count = engine->ready; /* free until the run starts */
-    for (int32_t s = 0; s < engine->source_count; s++) {
-        const struct xsti_source *const source = &engine->sources[s];
-        const struct xsti_group *const last = &engine->groups[source->first_group + source->group_count - 1];
-        const int32_t producers = last->first + last->size - engine->groups[source->first_group].first;
-        for (int32_t g = source->first_group; g < source->first_group + source->group_count; g++)
-            for (int32_t i = 0; i < engine->groups[g].size; i++)
-                count[engine->roster[engine->groups[g].first + i]] = producers;
-    }
+    for (int32_t i = 0; i < engine->member_count; i++)
+        engine->producers_of[config->producers[i].source]++;
     for (int32_t i = 0; i < engine->member_count; i++) {
         struct xsti_member *const member = &engine->members[i];
-        const double total = config->sources[member->source].capacity_total_bytes;
+        const int64_t device = config->producers[i].source;
+        const double total = config->sources[device].capacity_total_bytes;
         member->capacity = config->producers[i].capacity_bytes;
         if (total > 0)
-            member->capacity = xsti_min(member->capacity, total / count[i]);
+            member->capacity = xsti_min(member->capacity, total / engine->producers_of[device]);
         const uint32_t draw = xsti_draw(config->seed, (uint64_t)i, UINT64_MAX);
         member->base_weight = config->producers[i].weight;
         if (config->share_spread > 0)
@@ -212,7 +224,9 @@ static enum xst_status set_up(struct xsti_engine *engine, struct xst_diag *diag)
         groups += config->sources[s].groups;
     if (groups > 100000000)
         return xsti_fail(diag, XST_ERR_RANGE, "%lld groups in all; at most 100000000", (long long)groups);
-    engine->source_count = (int32_t)config->source_count;
+    engine->lanes = config->destination_count > 0 ? (int32_t)config->destination_count : 1;
+    engine->ends = config->destination_count > 0 ? (int32_t)(config->source_count + config->destination_count) : 0;
+    engine->source_count = (int32_t)config->source_count * engine->lanes;
     engine->group_count = (int32_t)groups;
     engine->member_count = (int32_t)config->producer_count;
     engine->counter_count = config->counter_count;

@@ -103,15 +103,18 @@ static int begin_wait(struct xsti_engine *engine, int32_t id)
     return 1;
 }
 
-/* A local load queues behind what the source still holds beyond its free capacity. */
+/* A local load queues behind what its device still holds beyond the free capacity. */
 static void begin_load(struct xsti_engine *engine, int32_t id)
 {
-    const struct xsti_source *const source = &engine->sources[engine->members[id].source];
+    const int32_t device = engine->members[id].source / engine->lanes;
+    const struct xsti_source *const first = &engine->sources[device * engine->lanes];
+    const struct xsti_source *const last = first + engine->lanes - 1;
     double backlog = 0;
-    for (int32_t g = source->first_group; g < source->first_group + source->group_count; g++)
+    for (int32_t g = first->first_group; g < last->first_group + last->group_count; g++)
         for (int32_t i = 0; i < engine->groups[g].size; i++)
             backlog += xsti_backlog(engine, &engine->members[engine->roster[engine->groups[g].first + i]]);
-    const double wait = xsti_max(0, backlog - source->free_capacity) / source->drain;
+    const double wait =
+        xsti_max(0, backlog - first->free_capacity) / engine->config->sources[device].drain_bytes_per_us;
     struct xst_sim_account *const account = &engine->accounts[id];
     account->load_wait_us += wait;
     account->load_max_us = xsti_max(account->load_max_us, wait + engine->members[id].step.load_us);

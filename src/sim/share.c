@@ -114,6 +114,13 @@ static void lower_cap_level(struct xsti_source *source, const struct xsti_group 
         source->cap_level = xsti_min(source->cap_level, group->threshold * group->weight + group->capped);
 }
 
+/* The member drains nothing any more. */
+static void stop_draining(struct xsti_source *source, struct xsti_member *member)
+{
+    source->wants = --source->active > 0 ? source->wants - member->accept : 0;
+    member->share = XSTI_SHARE_NONE;
+}
+
 /* Adds a member with its current weight and backlog to those that share. */
 static void start_sharing(struct xsti_engine *engine, struct xsti_member *member)
 {
@@ -126,6 +133,8 @@ static void start_sharing(struct xsti_engine *engine, struct xsti_member *member
         source->sharing++;
         source->capped -= group->capped;
     }
+    source->wants += member->accept;
+    source->active++;
     group->weight += member->weight;
     group->threshold = xsti_min(group->threshold, member->threshold);
     lower_cap_level(source, group);
@@ -140,7 +149,7 @@ static void stop_sharing(struct xsti_engine *engine, struct xsti_member *member)
     struct xsti_source *const source = &engine->sources[member->source];
     xsti_heap_remove(&group->tags, (int32_t)(member - engine->members));
     member->tag = XSTI_TAG_NONE;
-    member->share = XSTI_SHARE_NONE;
+    stop_draining(source, member);
     if (--group->sharing == 0) {
         group->weight = 0;
         source->sharing--;
@@ -156,6 +165,8 @@ static void start_capped(struct xsti_engine *engine, struct xsti_member *member)
     struct xsti_group *const group = &engine->groups[member->group];
     struct xsti_source *const source = &engine->sources[member->source];
     advance_group(engine, group);
+    source->wants += member->accept;
+    source->active++;
     group->capped += member->accept;
     if (group->sharing == 0)
         source->capped += member->accept;
@@ -183,7 +194,7 @@ static void stop_capped(struct xsti_engine *engine, struct xsti_member *member)
     if (source->capped_count == 0)
         source->capped = 0;
     lower_cap_level(source, group);
-    member->share = XSTI_SHARE_NONE;
+    stop_draining(source, member);
 }
 
 /* A settled member starts to share, or goes on sharing with another weight. */
@@ -196,6 +207,7 @@ void xsti_join(struct xsti_engine *engine, struct xsti_member *member, double we
         group->weight = group->sharing == 1 ? weight : group->weight + (weight - member->weight);
         group->threshold = xsti_min(group->threshold, accept / weight);
         lower_cap_level(&engine->sources[member->source], group);
+        engine->sources[member->source].wants += accept - member->accept;
     }
     member->weight = weight;
     member->accept = accept;
@@ -340,7 +352,7 @@ static struct xsti_member *saturated(struct xsti_engine *engine, struct xsti_sou
 }
 
 /* Restores "capped exactly where the share is more than can be used" and the source's rate. */
-void xsti_balance(struct xsti_engine *engine, struct xsti_source *source)
+void xsti_balance_source(struct xsti_engine *engine, struct xsti_source *source)
 {
     advance_source(engine, source);
     for (int32_t i = 0; i < source->capped_count; i++)
@@ -362,6 +374,14 @@ void xsti_balance(struct xsti_engine *engine, struct xsti_source *source)
     for (int32_t i = 0; i < source->capped_count; i++)
         rekey(engine, engine->members[source->capped_members[i]].group);
     xsti_source_next(engine, source);
+}
+
+void xsti_balance(struct xsti_engine *engine, struct xsti_source *source)
+{
+    if (engine->ends)
+        xsti_ingress_balance(engine, source);
+    else
+        xsti_balance_source(engine, source);
 }
 
 static double capped_due(const struct xsti_engine *engine, const struct xsti_source *source, int32_t *id_out)

@@ -407,6 +407,86 @@ static void sources_do_not_disturb_each_other(void **state)
     xst_sim_result_free(&together);
 }
 
+/* P devices, lanes to each destination; `lanes[s][d]` producers of source s store to d. */
+static struct xst_sim_result run_exchange(int devices, const int *lanes, const double *ingress, double drain)
+{
+    struct xst_sim_source sources[8];
+    struct xst_sim_destination destinations[8];
+    struct xst_sim_producer producers[256];
+    int count = 0;
+    for (int s = 0; s < devices; s++) {
+        sources[s] = (struct xst_sim_source){.drain_bytes_per_us = drain, .groups = devices};
+        destinations[s] = (struct xst_sim_destination){ingress[s]};
+        for (int d = 0; d < devices; d++)
+            for (int i = 0; i < lanes[s * devices + d]; i++)
+                producers[count++] = (struct xst_sim_producer){s, d, 20000, 1};
+    }
+    struct xst_sim_pattern pattern = {.bytes = 65536, .floor_us = 1, .gap_us = 0.1, .bursts = 400};
+    const struct xst_sim_config config = {.sources = sources,
+                                          .source_count = devices,
+                                          .destinations = destinations,
+                                          .destination_count = devices,
+                                          .producers = producers,
+                                          .producer_count = count,
+                                          .next = xst_sim_pattern_next,
+                                          .context = &pattern,
+                                          .share_spread_burst = 0.3,
+                                          .seed = 2};
+    return run(&config);
+}
+
+static void incast_is_bound_by_the_ingress(void **state)
+{
+    (void)state;
+    /* Three devices with 8 producers each store to the fourth, which takes in no more than one of them sends. */
+    const int lanes[16] = {[0 * 4 + 3] = 8, [1 * 4 + 3] = 8, [2 * 4 + 3] = 8};
+    const double ingress[4] = {R, R, R, R};
+    struct xst_sim_result result = run_exchange(4, lanes, ingress, R);
+    const double bytes = 24 * 400 * 65536.0;
+    xt_near(result.makespan_us, bytes / R, 0.02 * bytes / R);
+    xt_near(result.drained_bytes, bytes, 1e-6 * bytes);
+    xst_sim_result_free(&result);
+}
+
+static void what_incast_leaves_goes_elsewhere(void **state)
+{
+    (void)state;
+    /* Sources 0 and 1 meet at destination 2; source 0 stores to destination 1 as well and is not held up there. */
+    const int lanes[9] = {[0 * 3 + 2] = 8, [1 * 3 + 2] = 8, [0 * 3 + 1] = 8};
+    const double ingress[3] = {R, R, R / 2};
+    struct xst_sim_result result = run_exchange(3, lanes, ingress, R);
+    double end[3] = {0, 0, 0}; /* producers in the order they were made: (0,1), (0,2), (1,2) */
+    for (int i = 0; i < 24; i++)
+        end[i / 8] = fmax(end[i / 8], result.accounts[i].drained_us);
+    const double part = 8 * 400 * 65536.0;
+    xt_near(end[0], part / (0.75 * R), 0.03 * end[0]); /* R less the quarter that goes to destination 2 */
+    xt_near(end[1], 2 * part / (R / 2), 0.03 * end[1]);
+    xt_near(end[2], 2 * part / (R / 2), 0.03 * end[2]);
+    xst_sim_result_free(&result);
+}
+
+static void wide_destinations_change_nothing(void **state)
+{
+    (void)state;
+    /* One lane to each of four destinations with room to spare: as without destinations, up to the groups' order. */
+    const int lanes[16] = {3, 2, 4, 1};
+    const double ingress[4] = {10 * R, 10 * R, 10 * R, 10 * R};
+    struct xst_sim_result with = run_exchange(4, lanes, ingress, R / 4);
+    struct device device;
+    device_make(&device, 10, R / 4, 200000,
+                &(struct xst_sim_pattern){.bytes = 65536, .floor_us = 1, .gap_us = 0.1, .bursts = 400});
+    device.source.groups = 4;
+    for (int i = 0; i < 10; i++)
+        device.producers[i].group = i < 3 ? 0 : i < 5 ? 1 : i < 9 ? 2 : 3;
+    device.config.share_spread_burst = 0.3;
+    device.config.seed = 2;
+    struct xst_sim_result without = run(&device.config);
+    for (int i = 0; i < 10; i++)
+        xt_near(with.accounts[i].end_us, without.accounts[i].end_us, 1e-3 * without.accounts[i].end_us);
+    xst_sim_result_free(&with);
+    xst_sim_result_free(&without);
+}
+
 static void refuses_what_is_out_of_range(void **state)
 {
     (void)state;
@@ -444,6 +524,9 @@ int main(void)
         cmocka_unit_test(faster_drain_or_more_capacity_never_hurts),
         cmocka_unit_test(same_seed_same_run),
         cmocka_unit_test(sources_do_not_disturb_each_other),
+        cmocka_unit_test(incast_is_bound_by_the_ingress),
+        cmocka_unit_test(what_incast_leaves_goes_elsewhere),
+        cmocka_unit_test(wide_destinations_change_nothing),
         cmocka_unit_test(refuses_what_is_out_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
