@@ -7,11 +7,16 @@
 
 #include <xstage/compare.h>
 
+#include "compare_rates.h"
 #include "data_dir.h"
 #include "options.h"
 #include "output.h"
 
 static const struct cli_option options[] = {
+    {.name = "with",
+     .kind = CLI_FILE,
+     .arg = "FILE",
+     .help = "hold R against another tool's rates instead: the JSON of nvbandwidth (-j) or nccl-tests (-J)"},
     {.name = "noise",
      .kind = CLI_REAL,
      .arg = "FRAC",
@@ -45,6 +50,7 @@ static const struct cli_option options[] = {
 static const struct cli_example examples[] = {
     {"xstage compare h200x2-nvlink new.json", "Did the link get slower? Exit code 1 when it did, beyond the noise."},
     {"xstage compare before.json after.json --noise 0.1 -v", "Every parameter, with a tenth of noise allowed."},
+    {"xstage compare h200x2-nvlink --with nvbandwidth.json", "How far the drain rate is from the copy engine's rate."},
     {NULL, NULL},
 };
 
@@ -235,8 +241,15 @@ static json_t *document_of(const struct cli *cli, const struct job *job)
 static int run(struct cli *cli)
 {
     struct job job = {0};
+    const char *const with = cli_text(cli, "with");
+    if ((with != NULL) != (cli->arg_count == 1))
+        return cli_complain(cli, XST_ERR_USAGE,
+                            with ? "--with takes one profile, not two"
+                                 : "two profiles are needed, or one and --with FILE");
     const struct xst_compare_options noise = noise_options(cli);
     enum xst_status status = cli_check_outputs(cli, 1);
+    if (status == XST_OK && with)
+        return cli_compare_rates(cli, cli->args[0], with);
     if (status == XST_OK && cli_given(cli, "profile"))
         status = cli_say(&cli->diag, XST_ERR_USAGE, "--profile: the two profiles are arguments of compare");
     if (status == XST_OK)
@@ -269,8 +282,8 @@ const struct cli_command cli_command_compare = {
     .group = CLI_GROUP_SHOW,
     .purpose = "What moved between two profiles, beyond the noise or not; exit code 1 on a regression",
     .needs = "no GPU",
-    .usage = "BEFORE AFTER [OPTIONS]",
-    .least_args = 2,
+    .usage = "BEFORE AFTER [OPTIONS] | PROFILE --with FILE",
+    .least_args = 1,
     .most_args = 2,
     .about = about,
     .options = options,

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define XST_MOVED_MAP(X)                                                                                              \
+#define XST_MOVED_MAP(X)                                                                                               \
     X(SAME, "same", "within the noise")                                                                                \
     X(BETTER, "better", "moved beyond the noise, for the better")                                                      \
     X(WORSE, "worse", "moved beyond the noise, for the worse")                                                         \
@@ -86,6 +86,18 @@ enum xst_status xst_profile_compare(const struct xst_profile *before, const stru
                                     const struct xst_compare_options *options, struct xst_comparison *comparison_out,
                                     struct xst_diag *diag);
 void xst_comparison_free(struct xst_comparison *comparison);
+
+/* A rate that another tool measured on the same machine, as a sanity check of R. */
+struct xst_rate {
+    char name[XST_NAME_BYTES]; /* the tool's name for it */
+    enum xst_target target;    /* which path of ours it is to be held against */
+    double bytes_per_us;
+};
+
+/* Reads the JSON of nvbandwidth (-j) or nccl-tests (-J): every passed copy from a device to its peer or to the host, as the
+ * median over device pairs, and the best bus bandwidth of a collective. XST_ERR_SCHEMA for another document, XST_ERR_NO_DATA
+ * when it holds no such rate. malloc'd, the caller frees. */
+enum xst_status xst_rates_read(const char *path, struct xst_rate **rates_out, size_t *count_out, struct xst_diag *diag);
 
 #ifdef __cplusplus
 }
