@@ -81,6 +81,14 @@ static double known_or(const struct xst_measure *measure, double otherwise)
     return measure->known ? measure->value : otherwise;
 }
 
+/* Between the end of an issue and the next start. Aligned rows: whatever the measured period leaves, barrier included. */
+static double gap_us(const struct xst_path *path, const struct xst_sample *row)
+{
+    if (row->mode == XST_MODE_ALIGNED && row->period_mean_us > row->issue_mean_us)
+        return row->period_mean_us - row->issue_mean_us;
+    return row->gap_us + known_or(&path->loop_us, 0);
+}
+
 enum xst_status xsti_row_setup(const struct xst_path *path, const struct xst_sample *row, struct xsti_row *setup_out,
                                struct xst_diag *diag)
 {
@@ -100,7 +108,7 @@ enum xst_status xsti_row_setup(const struct xst_path *path, const struct xst_sam
                                    .capacity = capacity,
                                    .bytes = bytes,
                                    .floor_us = floor,
-                                   .gap_us = row->gap_us + known_or(&path->loop_us, 0),
+                                   .gap_us = gap_us(path, row),
                                    .fence_us = known_or(&path->fence_us, 0),
                                    .bursts = row->mode == XST_MODE_ISOLATED ? 1 : row->bursts,
                                    .aligned = row->mode == XST_MODE_ALIGNED,

@@ -130,6 +130,39 @@ static void spread_makes_the_host_rows_better(void **state)
     xst_samples_free(&samples);
 }
 
+/* Without dispersion the fluid is the law on every aligned and isolated row; with it, within a tenth or 0.5 us of the rows. */
+static void aligned_and_isolated_rows(void **state)
+{
+    (void)state;
+    struct xst_samples samples = xt_nvlink_samples();
+    struct xst_profile profile;
+    struct xst_diag diag;
+    xt_ok(xst_profile_fit(&samples, NULL, &profile, NULL, &diag), &diag);
+    struct xst_path path = *xt_path_of(&profile, XST_TARGET_PEER, XST_METHOD_ST16);
+    int judged = 0, close = 0;
+    for (size_t i = 0; i < samples.row_count; i++) {
+        const struct xst_sample *const row = &samples.rows[i];
+        struct xst_row_prediction law;
+        struct xst_fluid_prediction fluid;
+        if (row->mode == XST_MODE_PERIODIC || !xst_path_has_row(&path, row) || row->producers < 48)
+            continue;
+        path.groups.known = path.share_spread_burst.known = 0;
+        xst_row_predict(&path, row, row->mode == XST_MODE_ALIGNED ? XST_MODEL_LAW_ALIGNED : XST_MODEL_LAW, &law);
+        if (!law.known || xst_fluid_row_predict(&path, row, 1, &fluid, NULL) != XST_OK)
+            continue;
+        xt_near(fluid.issue_us, law.issue_us, 0.01 * law.issue_us + 0.001);
+        path.groups = (struct xst_measure){24, 24, 24, 1, 1};
+        path.share_spread_burst = (struct xst_measure){0.2, 0.1, 0.4, 1, 1};
+        xt_ok(xst_fluid_row_predict(&path, row, 1, &fluid, &diag), &diag);
+        close += fabs(fluid.issue_us - row->issue_mean_us) <= fmax(0.1 * row->issue_mean_us, 0.5);
+        judged++;
+    }
+    assert_true(judged > 100);
+    assert_true(close > 0.95 * judged);
+    xst_profile_free(&profile);
+    xst_samples_free(&samples);
+}
+
 static void says_what_is_missing(void **state)
 {
     (void)state;
@@ -164,9 +197,9 @@ static void says_what_is_missing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ports_of_a_full_device), cmocka_unit_test(every_producer_has_a_port),
-        cmocka_unit_test(fit_reaches_its_bounds), cmocka_unit_test(spread_makes_the_host_rows_better),
-        cmocka_unit_test(says_what_is_missing),
+        cmocka_unit_test(ports_of_a_full_device),    cmocka_unit_test(every_producer_has_a_port),
+        cmocka_unit_test(fit_reaches_its_bounds),    cmocka_unit_test(spread_makes_the_host_rows_better),
+        cmocka_unit_test(aligned_and_isolated_rows), cmocka_unit_test(says_what_is_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
