@@ -54,22 +54,20 @@ template <int N> struct Mma;
 #define XST_OUT8(d, i)                                                                                                 \
     "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]),        \
         "+f"(d[i + 7])
-#define XST_OUT32(d, i) XST_OUT8(d, i), XST_OUT8(d, i + 8), XST_OUT8(d, i + 16), XST_OUT8(d, i + 24)
 
 /* clang-format off */
-#define XST_SUMS_0_32 \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
-    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define XST_SUMS_32_64 \
-    "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define XST_SUMS_64_80 \
-    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79"
-#define XST_SUMS_80_88 \
-    "%80, %81, %82, %83, %84, %85, %86, %87"
-#define XST_SUMS_64_96 \
-    "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-    "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define XST_SUMS_0 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define XST_SUMS_1 "%8, %9, %10, %11, %12, %13, %14, %15"
+#define XST_SUMS_2 "%16, %17, %18, %19, %20, %21, %22, %23"
+#define XST_SUMS_3 "%24, %25, %26, %27, %28, %29, %30, %31"
+#define XST_SUMS_4 "%32, %33, %34, %35, %36, %37, %38, %39"
+#define XST_SUMS_5 "%40, %41, %42, %43, %44, %45, %46, %47"
+#define XST_SUMS_6 "%48, %49, %50, %51, %52, %53, %54, %55"
+#define XST_SUMS_7 "%56, %57, %58, %59, %60, %61, %62, %63"
+#define XST_SUMS_8 "%64, %65, %66, %67, %68, %69, %70, %71"
+#define XST_SUMS_9 "%72, %73, %74, %75, %76, %77, %78, %79"
+#define XST_SUMS_10 "%80, %81, %82, %83, %84, %85, %86, %87"
+#define XST_SUMS_11 "%88, %89, %90, %91, %92, %93, %94, %95"
 /* clang-format on */
 
 /* N, then the numbers of the six operands behind the N / 2 outputs. */
@@ -94,21 +92,19 @@ template <int N> struct Mma;
         }                                                                                                              \
     }
 
-#define XST_LIST64  XST_SUMS_0_32
-#define XST_LIST128 XST_SUMS_0_32 ", " XST_SUMS_32_64
-#define XST_LIST160 XST_SUMS_0_32 ", " XST_SUMS_32_64 ", " XST_SUMS_64_80
-#define XST_LIST176 XST_SUMS_0_32 ", " XST_SUMS_32_64 ", " XST_SUMS_64_80 ", " XST_SUMS_80_88
-#define XST_LIST192 XST_SUMS_0_32 ", " XST_SUMS_32_64 ", " XST_SUMS_64_96
+#define XST_LIST64  XST_SUMS_0 ", " XST_SUMS_1 ", " XST_SUMS_2 ", " XST_SUMS_3
+#define XST_LIST80  XST_LIST64 ", " XST_SUMS_4
+#define XST_LIST128 XST_LIST80 ", " XST_SUMS_5 ", " XST_SUMS_6 ", " XST_SUMS_7
+#define XST_LIST192 XST_LIST128 ", " XST_SUMS_8 ", " XST_SUMS_9 ", " XST_SUMS_10 ", " XST_SUMS_11
 
-#define XST_OUTS64(d)  XST_OUT32(d, 0)
-#define XST_OUTS128(d) XST_OUT32(d, 0), XST_OUT32(d, 32)
-#define XST_OUTS160(d) XST_OUTS128(d), XST_OUT8(d, 64), XST_OUT8(d, 72)
-#define XST_OUTS176(d) XST_OUTS160(d), XST_OUT8(d, 80)
-#define XST_OUTS192(d) XST_OUTS128(d), XST_OUT32(d, 64)
+#define XST_OUTS64(d)  XST_OUT8(d, 0), XST_OUT8(d, 8), XST_OUT8(d, 16), XST_OUT8(d, 24)
+#define XST_OUTS80(d)  XST_OUTS64(d), XST_OUT8(d, 32)
+#define XST_OUTS128(d) XST_OUTS80(d), XST_OUT8(d, 40), XST_OUT8(d, 48), XST_OUT8(d, 56)
+#define XST_OUTS192(d) XST_OUTS128(d), XST_OUT8(d, 64), XST_OUT8(d, 72), XST_OUT8(d, 80), XST_OUT8(d, 88)
+
 XST_MMA(64, 32, 33, 34, 35, 36, 37);
+XST_MMA(80, 40, 41, 42, 43, 44, 45);
 XST_MMA(128, 64, 65, 66, 67, 68, 69);
-XST_MMA(160, 80, 81, 82, 83, 84, 85);
-XST_MMA(176, 88, 89, 90, 91, 92, 93);
 XST_MMA(192, 96, 97, 98, 99, 100, 101);
 
 } // namespace xst

@@ -112,6 +112,7 @@ enum xst_status xst_fa_a2a_call_check(const struct xst_fa_a2a_call *call, const 
     XSTI_TRY(in_range("groups", choice->groups, 2, 3, diag));
     XSTI_TRY(in_range("store", choice->store, XST_FA_A2A_STORE_ST16, XST_FA_A2A_STORE_PACED, diag));
     XSTI_TRY(in_range("ctas", choice->ctas, 1, MOST_COUNT, diag));
+    XSTI_TRY(in_range("delay_ns", choice->delay_ns, 0, 1000000, diag));
     if (choice->slices < 1 || choice->slices > 16 || 16 % choice->slices != 0)
         return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a call: slices is %lld, not 1, 2, 4, 8 or 16",
                          (long long)choice->slices);
@@ -141,7 +142,7 @@ enum xst_status xst_fa_a2a_call_split(struct xst_fa_a2a_call *call, int64_t head
 /* Rates of the variants relative to each other, H200, README.md: rows times rate in full waves. */
 struct xst_fa_a2a_choice xst_fa_a2a_choose(const struct xst_fa_a2a_call *call, int64_t sm_count)
 {
-    static const double rate_d128[2] = {1.00, 0.93}, rate_d64[2] = {0.80, 1.00};
+    static const double rate_d128[2] = {1.00, 0.94}, rate_d64[2] = {0.83, 1.00};
     struct xst_fa_a2a_choice choice = {.store = XST_FA_A2A_STORE_ST16, .slices = 8, .ctas = sm_count};
     double best = 0;
     for (int64_t groups = 2; groups <= 3; groups++) {

@@ -46,8 +46,11 @@ template <class C> __device__ __forceinline__ void run_math(SharedStorage<C> &sm
     if (C::PING_PONG && group == C::GROUPS - 1)
         named_arrive(NAMED_TURN, 256);
     const int tiles = p.tile_first[p.ranks];
-    for (int index = blockIdx.x; index < tiles; index += gridDim.x)
+    for (int index = blockIdx.x; index < tiles; index += gridDim.x) {
+        if (p.delay_ns != 0)
+            __nanosleep((index * 2654435761u + group * 40503u) % p.delay_ns);
         math.tile(tile_at(p, index, C::BLOCK_M));
+    }
     math.flush();
     if (C::PING_PONG && group == 0)
         named_sync(NAMED_TURN, 256);

@@ -12,9 +12,9 @@
 
 #define XSTI_FA_VARIANTS_D128(X)                                                                                       \
     X(128, 2, 128, true, false, 198656)                                                                                \
-    X(128, 3, 128, false, true, 232448)
+    X(128, 3, 80, true, false, 183296)
 #define XSTI_FA_VARIANTS_D64(X)                                                                                        \
-    X(64, 2, 192, true, true, 133120)                                                                                  \
+    X(64, 2, 192, true, false, 133120)                                                                                 \
     X(64, 3, 128, true, true, 117760)
 
 #endif

@@ -69,8 +69,9 @@ struct xst_fa_a2a_call {
 struct xst_fa_a2a_choice {
     int64_t groups; /* warpgroups that compute, 64 rows of a tile each: 2 or 3 */
     enum xst_fa_a2a_store store;
-    int64_t slices; /* paced: pieces a tile is stored in, 1, 2, 4, 8 or 16 */
-    int64_t ctas;   /* of the persistent grid; at most one per SM */
+    int64_t slices;   /* paced: pieces a tile is stored in, 1, 2, 4, 8 or 16 */
+    int64_t ctas;     /* of the persistent grid; at most one per SM */
+    int64_t delay_ns; /* for tests: warpgroups sleep up to so long before each tile; else 0 */
 };
 
 /* Bytes of a control block: device memory, zero before the first call, one per rank, writable by all ranks. */

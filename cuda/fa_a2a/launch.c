@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Launching: kernels found once, parameters filled per call, faults made into sentences.
+ */
+#include <stdlib.h>
+
+#include "fa_a2a/fill.h"
+#include "fa_a2a/maps.h"
+#include "fa_a2a/variants.h"
+
+#define QUOTE_(x) #x
+
+struct variant {
+    int head_dim, groups, block_keys, shared_bytes;
+    const char *name[3]; /* by store method */
+};
+#define X(d, g, keys, overlap, ping_pong, shared)                                                                      \
+    {d,                                                                                                                \
+     g,                                                                                                                \
+     keys,                                                                                                             \
+     shared,                                                                                                           \
+     {"xst_fa_d" QUOTE_(d) "_g" QUOTE_(g) "_st16", "xst_fa_d" QUOTE_(d) "_g" QUOTE_(g) "_bulk",                        \
+      "xst_fa_d" QUOTE_(d) "_g" QUOTE_(g) "_paced"}},
+static const struct variant variants[] = {XSTI_FA_VARIANTS_D64(X) XSTI_FA_VARIANTS_D128(X)};
+#undef X
+enum { VARIANT_COUNT = sizeof variants / sizeof variants[0], PUSH_THREADS = 512, WAIT_THREADS = 128 };
+
+struct xst_fa_a2a_kernels {
+    struct xsti_driver driver;
+    struct xsti_device device;
+    CUmodule d64, d128, exchange;
+    struct xsti_kernel attention[VARIANT_COUNT][3];
+    struct xsti_kernel push, wait;
+    int device_open;
+};
+
+static enum xst_status find_all(struct xst_fa_a2a_kernels *kernels, struct xst_diag *diag)
+{
+    const struct xsti_device *const device = &kernels->device;
+    XSTI_TRY(xsti_module_load(device, "fa_a2a/kernel_d64", &kernels->d64, diag));
+    XSTI_TRY(xsti_module_load(device, "fa_a2a/kernel_d128", &kernels->d128, diag));
+    XSTI_TRY(xsti_module_load(device, "fa_a2a/kernel_exchange", &kernels->exchange, diag));
+    for (int i = 0; i < VARIANT_COUNT; i++)
+        for (int store = 0; store < 3; store++)
+            XSTI_TRY(xsti_kernel_find(device, variants[i].head_dim == 64 ? kernels->d64 : kernels->d128,
+                                      variants[i].name[store], variants[i].shared_bytes, &kernels->attention[i][store],
+                                      diag));
+    XSTI_TRY(xsti_kernel_find(device, kernels->exchange, "xst_fa_push", 0, &kernels->push, diag));
+    return xsti_kernel_find(device, kernels->exchange, "xst_fa_wait", 0, &kernels->wait, diag);
+}
+
+enum xst_status xst_fa_a2a_open(int64_t ordinal, struct xst_fa_a2a_kernels **kernels_out, struct xst_diag *diag)
+{
+    struct xst_fa_a2a_kernels *const kernels = calloc(1, sizeof *kernels);
+    if (!kernels)
+        return xsti_fail_memory(diag);
+    enum xst_status status = xsti_driver_open(&kernels->driver, diag);
+    if (status == XST_OK)
+        status = xsti_device_open(&kernels->driver, (int)ordinal, &kernels->device, diag);
+    if (status == XST_OK) {
+        kernels->device_open = 1;
+        status = find_all(kernels, diag);
+    }
+    if (status != XST_OK) {
+        xst_fa_a2a_close(kernels);
+        return status;
+    }
+    *kernels_out = kernels;
+    return XST_OK;
+}
+
+void xst_fa_a2a_close(struct xst_fa_a2a_kernels *kernels)
+{
+    if (!kernels)
+        return;
+    if (kernels->device_open) {
+        xsti_module_unload(&kernels->device, kernels->d64);
+        xsti_module_unload(&kernels->device, kernels->d128);
+        xsti_module_unload(&kernels->device, kernels->exchange);
+        xsti_device_close(&kernels->device);
+    }
+    xsti_driver_close(&kernels->driver);
+    free(kernels);
+}
+
+int64_t xst_fa_a2a_sm_count(const struct xst_fa_a2a_kernels *kernels)
+{
+    return kernels->device.sm_count;
+}
+
+static enum xst_status enqueue(const struct xst_fa_a2a_kernels *kernels, const struct xsti_kernel *kernel,
+                               int64_t blocks, int threads, int shared_bytes, void *parameters, void *stream,
+                               struct xst_diag *diag)
+{
+    void *list[] = {parameters};
+    XSTI_TRY(xsti_device_use(&kernels->device, diag));
+    XSTI_CU(&kernels->driver,
+            cuLaunchKernel(kernel->function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, (unsigned)shared_bytes,
+                           (CUstream)stream, list, NULL),
+            kernels->device.ordinal, diag, "launching kernel %s (%lld blocks of %d threads, %d bytes of shared memory)",
+            kernel->name, (long long)blocks, threads, shared_bytes);
+    return XST_OK;
+}
+
+enum xst_status xst_fa_a2a_launch(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call,
+                                  const struct xst_fa_a2a_choice *choice, void *stream, struct xst_diag *diag)
+{
+    struct xsti_fa_params params;
+    XSTI_TRY(xst_fa_a2a_call_check(call, choice, diag));
+    if (choice->ctas > kernels->device.sm_count)
+        return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a call: ctas is %lld, the device has %d SMs",
+                         (long long)choice->ctas, kernels->device.sm_count);
+    int i = 0;
+    while (variants[i].head_dim != call->head_dim || variants[i].groups != choice->groups)
+        i++;
+    xsti_fa_fill(call, 64 * variants[i].groups, variants[i].block_keys, choice, &params);
+    XSTI_TRY(xsti_fa_maps(&kernels->device, call, variants[i].block_keys, &params, diag));
+    const int64_t tiles = params.tile_first[params.ranks];
+    return enqueue(kernels, &kernels->attention[i][choice->store], tiles < choice->ctas ? tiles : choice->ctas,
+                   128 + 128 * variants[i].groups, variants[i].shared_bytes, &params, stream, diag);
+}
+
+enum xst_status xst_fa_a2a_wait(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call, double limit_us,
+                                void *stream, struct xst_diag *diag)
+{
+    XSTI_TRY(xsti_fa_check_exchange(call, diag));
+    if (!(limit_us > 0 && limit_us <= 1e12))
+        return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a wait: limit_us is %g, outside 0..1e12", limit_us);
+    struct xsti_fa_wait_params params = {.control = call->control[call->rank],
+                                         .fixed_epoch = call->epoch,
+                                         .limit_ns = (uint64_t)(limit_us * 1000),
+                                         .rank = (int32_t)call->rank,
+                                         .ranks = (int32_t)call->ranks};
+    return enqueue(kernels, &kernels->wait, 1, WAIT_THREADS, 0, &params, stream, diag);
+}
+
+enum xst_status xst_fa_a2a_run(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call,
+                               const struct xst_fa_a2a_choice *choice, double limit_us, void *stream,
+                               struct xst_diag *diag)
+{
+    XSTI_TRY(xst_fa_a2a_launch(kernels, call, choice, stream, diag));
+    return xst_fa_a2a_wait(kernels, call, limit_us, stream, diag);
+}
+
+enum xst_status xst_fa_a2a_push(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call, uint64_t source,
+                                int64_t ctas, void *stream, struct xst_diag *diag)
+{
+    struct xsti_fa_params params;
+    XSTI_TRY(xsti_fa_check_exchange(call, diag));
+    if (source == 0 || source % 16 != 0)
+        return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a push: source is 0x%llx, a multiple of 16 is needed",
+                         (unsigned long long)source);
+    if (ctas < 1 || ctas > 65535)
+        return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a push: ctas is %lld, outside 1..65535", (long long)ctas);
+    xsti_fa_fill(call, 128, 128, &(struct xst_fa_a2a_choice){.slices = 1}, &params);
+    params.source = source;
+    return enqueue(kernels, &kernels->push, ctas, PUSH_THREADS, 0, &params, stream, diag);
+}
+
+static const char *phase_name(uint32_t phase)
+{
+    static const char *const names[] = {"nothing",        "a K block",      "a V block",     "the Q tile",
+                                        "a free K stage", "a free V stage", "a free Q slot", "a peer"};
+    return phase < sizeof names / sizeof names[0] ? names[phase] : "an unknown phase";
+}
+
+enum xst_status xst_fa_a2a_status(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call, void *stream,
+                                  struct xst_diag *diag)
+{
+    const struct xsti_driver *const driver = &kernels->driver;
+    const int ordinal = kernels->device.ordinal;
+    struct xsti_fault fault;
+    XSTI_TRY(xsti_fa_check_exchange(call, diag));
+    const CUdeviceptr at = call->control[call->rank] + offsetof(struct xsti_fa_control, fault);
+    XSTI_TRY(xsti_device_use(&kernels->device, diag));
+    XSTI_CU(driver, cuStreamSynchronize((CUstream)stream), ordinal, diag, "waiting for the attention kernels");
+    XSTI_CU(driver, cuMemcpyDtoHAsync(&fault, at, sizeof fault, (CUstream)stream), ordinal, diag,
+            "reading the fault record");
+    XSTI_CU(driver, cuStreamSynchronize((CUstream)stream), ordinal, diag, "reading the fault record");
+    if (fault.set == 0)
+        return XST_OK;
+    XSTI_CU(driver, cuMemsetD8Async(at, 0, sizeof fault, (CUstream)stream), ordinal, diag, "clearing the fault record");
+    if (fault.role == XSTI_FA_ROLE_WAIT)
+        return xsti_fail(diag, XST_ERR_TIMEOUT,
+                         "fa-a2a: rank %lld waited in vain for rank %u: call %llu expected, %llu seen",
+                         (long long)call->rank, fault.peer, (unsigned long long)fault.expected,
+                         (unsigned long long)fault.seen);
+    return xsti_fail(diag, XST_ERR_TIMEOUT,
+                     "fa-a2a: rank %lld, CTA %u, the %s role waited in vain for %s (parity %llu)",
+                     (long long)call->rank, fault.cta, fault.role == XSTI_FA_ROLE_LOAD ? "loading" : "computing",
+                     phase_name(fault.phase), (unsigned long long)fault.expected);
+}
