@@ -2,7 +2,8 @@
  *
  * engine.h - the state of a running simulation, and who changes which part of it.
  *
- *   fluid.c    allocates, runs the event loop, sums up
+ *   setup.c    checks, allocates, puts everybody in place
+ *   fluid.c    runs the event loop, sums up
  *   share.c    who drains how fast: settle, join, leave, tag, balance
  *   ingress.c  rates of (source, destination) flows where destinations have a limit; each flow is then a source of its own
  *   program.c  what a producer does next: its steps, counters and fences
@@ -152,9 +153,6 @@ struct xsti_engine {
     void *memory;
 };
 
-/* Events without time passing before a program counts as endless: far more than every producer could need at once. */
-enum { XSTI_IDLE_LIMIT = 1000000000 };
-
 /* fmin and fmax without their care for NaN, which cannot occur here, and without a call. */
 static inline double xsti_min(double a, double b)
 {
@@ -167,6 +165,10 @@ static inline double xsti_max(double a, double b)
 }
 
 #pragma GCC visibility push(hidden) /* direct calls inside the shared library */
+
+/* setup.c: the engine's `config` is set, all else zero; tear down whatever set_up returned */
+enum xst_status xsti_set_up(struct xsti_engine *engine, struct xst_diag *diag);
+void xsti_tear_down(struct xsti_engine *engine, int keep_results);
 
 /* share.c */
 void xsti_settle(struct xsti_engine *engine, struct xsti_member *member);

@@ -10,6 +10,9 @@
 
 enum part { PART_FETCH, PART_WAIT, PART_LOAD, PART_WORK, PART_STORE, PART_FENCE, PART_POST };
 
+/* More steps than this at one time, beyond what all producers could need, are a program that repeats itself. */
+enum { IDLE_STEPS = 1000000, IDLE_STEPS_PER_MEMBER = 1000 };
+
 /* Bytes too few to matter beside a burst. */
 static double crumbs(const struct xsti_member *member)
 {
@@ -52,7 +55,7 @@ static int fetch(struct xsti_engine *engine, int32_t id)
     const struct xst_sim_config *const config = engine->config;
     memset(&member->step, 0, sizeof member->step);
     member->step.wait_counter = member->step.post_counter = -1;
-    if (++engine->idle_steps > XSTI_IDLE_LIMIT) {
+    if (++engine->idle_steps > IDLE_STEPS + (int64_t)IDLE_STEPS_PER_MEMBER * engine->member_count) {
         engine->failed =
             xsti_fail(engine->diag, XST_ERR_TIMEOUT,
                       "time stands still at %g us: the program of producer %d repeats steps that take none",

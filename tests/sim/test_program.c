@@ -149,6 +149,28 @@ static void refuses_a_counter_that_is_not_there(void **state)
     xt_contains(diag.text, "wait_counter is 5");
 }
 
+static int endless_next(void *context, int64_t producer, int64_t step, double now_us, struct xst_sim_step *step_out)
+{
+    (void)context, (void)producer, (void)step, (void)now_us, (void)step_out;
+    return 1;
+}
+
+static void endless_programs_are_found_out(void **state)
+{
+    (void)state;
+    const struct xst_sim_source source = {.drain_bytes_per_us = 1, .groups = 1};
+    const struct xst_sim_producer producer = {.capacity_bytes = 1, .weight = 1};
+    const struct xst_sim_config config = {.sources = &source,
+                                          .source_count = 1,
+                                          .producers = &producer,
+                                          .producer_count = 1,
+                                          .next = endless_next};
+    struct xst_sim_result result;
+    struct xst_diag diag;
+    xt_status(xst_sim_run(&config, &result, &diag), XST_ERR_TIMEOUT, &diag);
+    xt_contains(diag.text, "producer 0 repeats steps");
+}
+
 /* Programs at random: either everybody ends, or the first one stuck is named. */
 static void random_programs_never_hang(void **state)
 {
@@ -316,17 +338,12 @@ static void recorded_bystanders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fence_waits_for_the_backlog),
-        cmocka_unit_test(counters_order_producers),
-        cmocka_unit_test(release_comes_with_the_drain),
-        cmocka_unit_test(loads_queue_behind_the_backlog),
-        cmocka_unit_test(says_who_waits_for_what),
-        cmocka_unit_test(refuses_a_counter_that_is_not_there),
-        cmocka_unit_test(random_programs_never_hang),
-        cmocka_unit_test(slots_cannot_change_the_rate),
-        cmocka_unit_test(bulk_slots_are_freed_at_release),
-        cmocka_unit_test(pacing_shortens_the_wait_of_loads),
-        cmocka_unit_test(recorded_bystanders),
+        cmocka_unit_test(fence_waits_for_the_backlog),       cmocka_unit_test(counters_order_producers),
+        cmocka_unit_test(release_comes_with_the_drain),      cmocka_unit_test(loads_queue_behind_the_backlog),
+        cmocka_unit_test(says_who_waits_for_what),           cmocka_unit_test(refuses_a_counter_that_is_not_there),
+        cmocka_unit_test(endless_programs_are_found_out),    cmocka_unit_test(random_programs_never_hang),
+        cmocka_unit_test(slots_cannot_change_the_rate),      cmocka_unit_test(bulk_slots_are_freed_at_release),
+        cmocka_unit_test(pacing_shortens_the_wait_of_loads), cmocka_unit_test(recorded_bystanders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
