@@ -21,10 +21,13 @@ clang_build() {
         { tail -n 60 $log >&2; return 1; }
 }
 
+# The analyser stops a function after 20000 states: on this tree that finds what its default of 225000 does, in a fifteenth
+# of the time (six files: 2.2 s instead of 31.5 s).
 tidy() {
+    local budget=(--extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=max-nodes=20000)
     [ -f build-clang/compile_commands.json ] || clang_build || return 1
     find src cli cuda examples bench -name '*.c' 2>/dev/null | sort |
-        xargs -r -P "$jobs" -n 4 clang-tidy --quiet --warnings-as-errors='*' -p build-clang 2>build-clang/tidy.log ||
+        xargs -r -P "$jobs" -n 4 clang-tidy --quiet --warnings-as-errors='*' "${budget[@]}" -p build-clang 2>build-clang/tidy.log ||
         { grep -v 'warnings generated' build-clang/tidy.log >&2; return 1; }
 }
 
