@@ -44,7 +44,8 @@ const char *xst_moved_text(enum xst_moved moved);
     X(release_floor, floor, +1)                                                                                        \
     X(release_capacity, capacity, -1)
 
-/* Noise as a fraction of the first profile's value. */
+/* Noise as a fraction of the first profile's value. The defaults are what calibrations of one machine, repeated in a row, differ
+ * by (docs/results.md). */
 struct xst_compare_options {
     double noise_drain_frac;
     double noise_floor_frac;
@@ -52,7 +53,7 @@ struct xst_compare_options {
 };
 #define XST_COMPARE_DEFAULTS                                                                                           \
     {                                                                                                                  \
-        0.01, 0.03, 0.05                                                                                               \
+        0.015, 0.05, 0.05                                                                                              \
     }
 
 /* One parameter of one path, in the unit of the profile. */

@@ -20,18 +20,19 @@ enum xst_status xst_machine_open(const char *spec, struct xst_machine **machine_
     } kinds[] = {
         {"cuda", xsti_machine_open_cuda},
         {"sim", xsti_machine_open_sim},
+        {"file", xsti_machine_open_file},
     };
-    const char *const words[] = {"cuda", "sim"};
+    const char *const words[] = {"cuda", "sim", "file"};
     const size_t length = strcspn(spec, ":");
     char quoted[XSTI_QUOTE_BYTES], word[16] = "";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strlen(kinds[i].kind) == length && memcmp(spec, kinds[i].kind, length) == 0)
             return kinds[i].open(spec[length] ? spec + length + 1 : "", machine_out, diag);
     memcpy(word, spec, length < sizeof word ? length : sizeof word - 1);
-    const char *const nearest = xsti_nearest(word, words, 2);
+    const char *const nearest = xsti_nearest(word, words, sizeof words / sizeof *words);
     return xsti_fail(diag, XST_ERR_USAGE,
-                     "machine %s: a machine is cuda, cuda:0,1, sim:NAME or "
-                     "sim:KEY=VALUE,...%s%s%s",
+                     "machine %s: a machine is cuda, cuda:0,1, sim:NAME, "
+                     "sim:KEY=VALUE,... or file:A.csv,B.csv%s%s%s",
                      xsti_quote(spec, strlen(spec), quoted), nearest ? "; did you mean \"" : "", nearest ? nearest : "",
                      nearest ? "\"?" : "");
 }

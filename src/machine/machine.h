@@ -51,6 +51,7 @@ struct xst_machine {
 
 /* The text after the colon, for each origin. */
 enum xst_status xsti_machine_open_cuda(const char *text, struct xst_machine **machine_out, struct xst_diag *diag);
+enum xst_status xsti_machine_open_file(const char *text, struct xst_machine **machine_out, struct xst_diag *diag);
 enum xst_status xsti_machine_open_sim(const char *text, struct xst_machine **machine_out, struct xst_diag *diag);
 
 /* A request's own consistency: ranges, whole pieces, bytes a multiple of the

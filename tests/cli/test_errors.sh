@@ -53,7 +53,8 @@ expect 2 predict -K 1 -B 1K --method blk
 err_has 'did you mean bulk?'
 expect 2 predict -K 1 -B 1K --profile h200x2-nvlnk
 err_has 'did you mean h200x2-nvlink?'
-err_has 'hint: stored profiles: h200x2-nvlink'
+err_has 'hint: stored profiles: '
+err_has 'h200x2-nvlink, '
 expect 2 predict -K 1 -B
 err_has '--bytes needs a value'
 expect 0 predict -K132 -B32K -q

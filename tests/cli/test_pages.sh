@@ -39,7 +39,7 @@ t xstage predict --prod
 t xstage predict --method b
 t xstage predict --method = st1
 t xstage list k
-t xstage predict --profile h200x2
+t xstage predict --profile h200x2-n
 END
     PATH=$build:$PATH bash complete.sh >completed
     printf '%s\n' predict --producers bulk 'st16' kernels h200x2-nvlink >wanted

@@ -102,8 +102,8 @@ static void test_noise(void **state)
     make(&a);
     make(&b);
     a.floor[0].us = 1;
-    b.floor[0].us = 1.03;
-    b.floor[2].us = 0.5 * 1.0301;
+    b.floor[0].us = 1.05;
+    b.floor[2].us = 0.5 * 1.0501;
     b.capacity[1] = (struct xst_capacity_point){132, 2.1e6, 2.0e6, 2.2e6, 8};
     compare(&a, &b, &comparison);
     assert_int_equal(find(&comparison, "issue_floor", 16)->moved, XST_MOVED_SAME);

@@ -211,7 +211,7 @@ static void shipped_profiles(void **state)
     }
     if (stream)
         closedir(stream);
-    assert_int_equal(count, 5);
+    assert_true(count >= 5);
 }
 
 int main(void)
