@@ -167,7 +167,7 @@ static enum xst_status fa_shape(struct cli *cli, const char *preset_name, struct
 enum xst_status cli_audit_fa_a2a(struct cli *cli, const struct xst_profile *profile, struct audit_list *list)
 {
     struct names names;
-    struct xst_fa_a2a_shape shape;
+    struct xst_fa_a2a_shape shape = {0};
     struct xst_audit *audit = NULL;
     struct xst_fa_a2a_plan plan = {.tile_rows = cli_int(cli, "tile-rows"),
                                    .tile_cols = given_or(cli, "tile-cols", 128),
@@ -226,7 +226,7 @@ static enum xst_status moe_shape(struct cli *cli, const char *preset_name, struc
 enum xst_status cli_audit_moe(struct cli *cli, const struct xst_profile *profile, struct audit_list *list)
 {
     struct names names;
-    struct xst_moe_shape shape;
+    struct xst_moe_shape shape = {0};
     struct xst_audit *audit = NULL;
     struct xst_moe_plan plan = {.tile_rows = cli_int(cli, "tile-rows"),
                                 .tile_cols = given_or(cli, "tile-cols", 256),

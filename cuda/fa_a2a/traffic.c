@@ -4,6 +4,7 @@
  */
 #include <xstage/fa_a2a.h>
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -116,6 +117,7 @@ struct xst_fa_a2a_tile xst_fa_a2a_tile_at(const struct xst_fa_a2a_shape *shape, 
             break;
         index -= tiles;
     }
+    assert(group.count > 0); /* index is a tile of this rank */
     tile.batch = index / (heads * group.count);
     tile.head = index / group.count % heads;
     tile.first_row = (group.first + index % group.count) * plan->tile_rows;
