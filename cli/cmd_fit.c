@@ -8,6 +8,7 @@
 #include <xstage/fit.h>
 
 #include "data_dir.h"
+#include "dispersion.h"
 #include "facts.h"
 #include "fit_rows.h"
 #include "options.h"
@@ -22,6 +23,10 @@ static const struct cli_option options[] = {
     {.name = "validate",
      .kind = CLI_FLAG,
      .help = "judge every law, and the rival, on every row; with --profile without fitting"},
+    {.name = "dispersion",
+     .kind = CLI_FLAG,
+     .help = "also fit how unequal the producers' shares are, on half of the free-running rows of each default path (seconds; "
+             "--seed chooses the half)"},
     {.name = "excluded", .kind = CLI_FLAG, .help = "list every row that served no parameter, with the reason"},
     {.name = NULL},
 };
@@ -31,6 +36,8 @@ static const struct cli_example examples[] = {
      "The NVLink path of the recorded H200 pair, with machine facts from data/h200x2.json."},
     {"xstage fit --validate data/h200-host-bursts.csv --profile h200-host",
      "How far a stored profile is from recorded rows."},
+    {"xstage fit data/h200x2-bursts.csv data/h200x2-rows.csv --dispersion --validate",
+     "The fluid with fitted shares beside the laws, judged on rows that served no parameter."},
     {"xstage fit data/h200-host-bursts.csv --excluded", "What became of every row; nothing is written."},
     {NULL, NULL},
 };
@@ -76,6 +83,8 @@ static enum xst_status fit(struct cli *cli, struct job *job)
     const struct xst_fit_options fit_options = {&job->facts, name};
     if (status == XST_OK)
         status = xst_profile_fit(&job->samples, &fit_options, &job->profile, &job->fit, &cli->diag);
+    if (status == XST_OK && cli_given(cli, "dispersion"))
+        status = cli_dispersion_fit(cli, &job->samples, &job->profile, &job->fit);
     if (status == XST_OK)
         status = xst_profile_seal(&job->profile, &cli->diag);
     job->fitted = status == XST_OK;
@@ -84,8 +93,8 @@ static enum xst_status fit(struct cli *cli, struct job *job)
 
 static enum xst_status judge(struct cli *cli, struct job *job)
 {
-    const enum xst_status status =
-        xst_validation_run(&job->profile, &job->samples, job->fitted ? &job->fit : NULL, &job->validation, &cli->diag);
+    const enum xst_status status = cli_validate(cli, &job->profile, &job->samples, job->fitted ? &job->fit : NULL,
+                                                &job->validation);
     job->validated = status == XST_OK;
     return status;
 }
@@ -144,9 +153,11 @@ static enum xst_status check_usage(struct cli *cli)
     const int validate = cli_given(cli, "validate"), judge_only = cli_given(cli, "profile") != 0;
     if (judge_only && !validate)
         return cli_say(&cli->diag, XST_ERR_USAGE, "--profile is for --validate; a fit makes its own profile (-o FILE)");
-    if (judge_only && (cli_given(cli, "output") || cli_given(cli, "excluded") || cli_given(cli, "facts")))
+    if (judge_only && (cli_given(cli, "output") || cli_given(cli, "excluded") || cli_given(cli, "facts") ||
+                       cli_given(cli, "dispersion")))
         return cli_say(&cli->diag, XST_ERR_USAGE,
-                       "--validate with --profile fits nothing, so --output, --excluded and --facts do not go with it");
+                       "--validate with --profile fits nothing, so --output, --excluded, --facts and --dispersion do not go "
+                       "with it");
     if (cli_given(cli, "csv") && !validate)
         return cli_say(&cli->diag, XST_ERR_USAGE, "--csv writes validation rows: add --validate");
     return cli_check_outputs(cli, 1);

@@ -27,7 +27,8 @@ enum {
     XST_ROW_LOOP = 8,     /* d */
     XST_ROW_FENCE = 16,   /* F */
     XST_ROW_RELEASE_FLOOR = 32,
-    XST_ROW_RELEASE_CAPACITY = 64
+    XST_ROW_RELEASE_CAPACITY = 64,
+    XST_ROW_DISPERSION = 128 /* groups and spreads; set by who fits them (sim.h) */
 };
 
 /* Why a row served none. */
@@ -149,6 +150,9 @@ struct xst_row_predictor {
                     struct xst_row_prediction *prediction_out);
     const void *context;
 };
+
+/* One of the three laws as a predictor. */
+struct xst_row_predictor xst_law_predictor(enum xst_model model);
 
 /* xst_validation_run with predictors of the caller's choice instead of the three laws. */
 enum xst_status xst_validation_run_with(const struct xst_row_predictor *predictors, size_t predictor_count,

@@ -241,15 +241,23 @@ static void predict_law(const void *context, const struct xst_path *path, const 
     xst_row_predict(path, row, *(const enum xst_model *)context, prediction_out);
 }
 
+struct xst_row_predictor xst_law_predictor(enum xst_model model)
+{
+    /* A context must outlive the predictor, so each law's own number stands here for it. */
+    static const enum xst_model laws[] = {XST_MODEL_LAW, XST_MODEL_LAW_ALIGNED, XST_MODEL_COMPLETION_COUPLED};
+    size_t i = 0;
+    while (i + 1 < sizeof laws / sizeof *laws && laws[i] != model)
+        i++;
+    return (struct xst_row_predictor){laws[i], predict_law, &laws[i]};
+}
+
 enum xst_status xst_validation_run(const struct xst_profile *profile, const struct xst_samples *samples,
                                    const struct xst_fit *fit, struct xst_validation *validation_out,
                                    struct xst_diag *diag)
 {
-    static const enum xst_model laws[] = {XST_MODEL_LAW, XST_MODEL_LAW_ALIGNED, XST_MODEL_COMPLETION_COUPLED};
-    struct xst_row_predictor predictors[sizeof laws / sizeof *laws];
-    for (size_t i = 0; i < sizeof laws / sizeof *laws; i++)
-        predictors[i] = (struct xst_row_predictor){laws[i], predict_law, &laws[i]};
-    return xst_validation_run_with(predictors, sizeof laws / sizeof *laws, profile, samples, fit, validation_out, diag);
+    const struct xst_row_predictor laws[] = {xst_law_predictor(XST_MODEL_LAW), xst_law_predictor(XST_MODEL_LAW_ALIGNED),
+                                             xst_law_predictor(XST_MODEL_COMPLETION_COUPLED)};
+    return xst_validation_run_with(laws, sizeof laws / sizeof *laws, profile, samples, fit, validation_out, diag);
 }
 
 void xst_validation_free(struct xst_validation *validation)

@@ -81,11 +81,13 @@ static double known_or(const struct xst_measure *measure, double otherwise)
     return measure->known ? measure->value : otherwise;
 }
 
-/* Between the end of an issue and the next start. Aligned rows: whatever the measured period leaves, barrier included. */
+/* Between the end of an issue and the next start. Aligned rows: whatever the measured period leaves, barrier included. Producers
+ * with unequal shares wait for the slowest of them, as the simulated ones do; equal ones all end at the mean. */
 static double gap_us(const struct xst_path *path, const struct xst_sample *row)
 {
-    if (row->mode == XST_MODE_ALIGNED && row->period_mean_us > row->issue_mean_us)
-        return row->period_mean_us - row->issue_mean_us;
+    const double issue_us = path->groups.known ? row->issue_max_us : row->issue_mean_us;
+    if (row->mode == XST_MODE_ALIGNED && row->period_mean_us > issue_us)
+        return row->period_mean_us - issue_us;
     return row->gap_us + known_or(&path->loop_us, 0);
 }
 
