@@ -13,7 +13,7 @@ set(CTEST_TEST_TIMEOUT 600)
 set(xst_test_environment "XSTAGE_LIB=$<TARGET_FILE:xstage>" "XSTAGE_SOURCE=${PROJECT_SOURCE_DIR}"
     "XSTAGE_BUILD=${CMAKE_BINARY_DIR}" "XSTAGE_BIN=${CMAKE_BINARY_DIR}/xstage"
     "XDG_DATA_HOME=${CMAKE_BINARY_DIR}/xdg" "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/xdg" "XDG_CONFIG_HOME=${CMAKE_BINARY_DIR}/xdg"
-    "PYTHONDONTWRITEBYTECODE=1" "UBSAN_OPTIONS=print_stacktrace=1")
+    "PYTHONDONTWRITEBYTECODE=1" "OMP_WAIT_POLICY=passive" "UBSAN_OPTIONS=print_stacktrace=1")
 
 # Every test goes through here: name, label, command...
 function(xst_add_test name label)
