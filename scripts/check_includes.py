@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks who includes whom. The tables below are the architecture: data walks one way, siblings never meet.
 
-    base <- record <- {fit, model, sim, audit, planner, report, compare, machine, gpu} <- cli
+    base <- record <- {fit, model, sim, timeline, audit, planner, report, compare, machine, gpu} <- cli
 
 A folder uses another folder's private headers only where PRIVATE says so; everything else goes through <xstage/...>.
 usage: scripts/check_includes.py [TREE]      exit 1 and one line a violation when a rule is broken
@@ -18,6 +18,7 @@ PRIVATE = {
     "fit": ["base", "record"],
     "model": ["base", "record"],
     "sim": ["base", "record"],
+    "timeline": ["base", "record"],
     "audit": ["base", "record"],
     "planner": ["base", "record"],
     "report": ["base", "record"],
@@ -35,6 +36,7 @@ PUBLIC = {
     "model": NOUNS + ["model"],
     "fit": NOUNS + ["fit", "model"],  # validation compares the laws with the rows
     "sim": ["!model", "!fit", "!audit", "!planner"],  # a simulator that borrows the model's formulas proves nothing
+    "timeline": ["!model", "!fit", "!audit", "!planner"],
     "gpu": ["!model", "!fit", "!sim", "!audit", "!planner"],
     "machine": ["!model", "!fit", "!audit", "!planner"],
     "audit": ANY,

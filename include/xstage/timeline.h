@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * timeline.h - kernels stepped through time tile by tile, on any number of ranks.
+ *
+ * A *rank* is a device of K SMs. An SM takes the next tile of its kernel, waits for what the tile needs, works, and stores the
+ * result: into a staging slot, from there into the stage behind it, which holds c bytes per SM and drains at R, shared between
+ * the SMs with backlog. A slot is free again when the burst has been accepted; the computing role itself waits for that when it
+ * issues plain stores on its own. Ranks meet in the network alone: a source sends R at most, a destination takes in its ingress
+ * limit at most, and a rank may pull rows from its peers over the same links. What a kernel does comes from a callback, or from
+ * the kernels of this project by shape and plan.
+ *
+ * Flows are kept per source and mix of destinations, never per tile and destination; memory grows with SMs and not with tiles.
+ * Time moves from event to event. With few ranks the network's rates are settled anew at every change; with many at the end of
+ * every `rate_step_us`, and in between the ranks run on their own. Same input and seed, same output, any number of threads.
+ * Units: us, bytes, bytes/us.
+ */
+#ifndef XSTAGE_TIMELINE_H
+#define XSTAGE_TIMELINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <xstage/fa_a2a.h>
+#include <xstage/moe.h>
+#include <xstage/profile.h>
+#include <xstage/status.h>
+#include <xstage/traffic.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* When a role that issues may go on. */
+#define XST_COUPLING_MAP(X)                                                                                            \
+    X(ISSUE, "issue", "when its stores were accepted")                                                                 \
+    X(COMPLETION, "completion", "when they are visible at the peer: the rival view")
+enum xst_coupling {
+#define X(NAME, text, meaning) XST_COUPLING_##NAME,
+    XST_COUPLING_MAP(X)
+#undef X
+};
+const char *xst_coupling_text(enum xst_coupling coupling);
+int xst_coupling_parse(const char *text, enum xst_coupling *coupling_out);
+
+/* Who issues. */
+#define XST_ISSUER_MAP(X)                                                                                              \
+    X(OWN, "own", "the role that computed the tile, which then goes back to work")                                     \
+    X(ROLE, "role", "a role of its own behind the staging slots")
+enum xst_issuer {
+#define X(NAME, text, meaning) XST_ISSUER_##NAME,
+    XST_ISSUER_MAP(X)
+#undef X
+};
+const char *xst_issuer_text(enum xst_issuer issuer);
+int xst_issuer_parse(const char *text, enum xst_issuer *issuer_out);
+
+enum { XST_FLOOR_POINTS = 64, XST_TIMELINE_PARTS = 4, XST_TIMELINE_KINDS = 4 };
+
+/* Backpressure-free time over bytes of one burst: linear between points, the first one's below, the last slope above. */
+struct xst_floor_curve {
+    int64_t count;
+    double bytes[XST_FLOOR_POINTS];
+    double us[XST_FLOOR_POINTS];
+};
+
+/* One device's store path as the timeline needs it. */
+struct xst_timeline_machine {
+    double drain_bytes_per_us;   /* R */
+    double ingress_bytes_per_us; /* most that arrives at one rank */
+    double capacity_bytes;       /* c: of one SM */
+    double visible_us;           /* from drained to known as visible (fence) */
+    double share_spread;         /* log-normal spread of an SM's share, drawn at every burst; 0: equal shares */
+    enum xst_method method;      /* bulk: issue ends at its floor, whatever the stage holds */
+    struct xst_floor_curve issue_floor;  /* T0 */
+    struct xst_floor_curve accept_floor; /* of the staging: the release floor of bulk stores, else T0 */
+};
+
+/* Reads R, T0 and c = Q(K)/K off a path's tables for K SMs and bursts up to `bytes`. XST_ERR_NO_DATA when they are not known
+ * there and `extrapolate` is 0. ingress = R, share_spread as fitted. */
+enum xst_status xst_timeline_machine_read(const struct xst_path *path, int64_t producers, double bytes, int extrapolate,
+                                          struct xst_timeline_machine *machine_out, struct xst_diag *diag);
+
+/* What an SM does next. Comes zeroed, with counters and mix negative. */
+struct xst_tile {
+    int64_t need_counter[2]; /* counters of this rank; negative: none */
+    int64_t need_value[2];   /* starts when each is at least this */
+    double work_us;
+    int64_t post_counter[2]; /* one is added at the end of the work, `post_delay_us` (of the config) later for the first */
+    double remote_bytes;     /* leave the device */
+    double local_bytes;      /* stored at home: cost issue time alone */
+    int32_t mix;             /* where the remote bytes go; negative: evenly to the other ranks of the group */
+    int32_t kind;            /* index into kind_names */
+    int32_t part;            /* waits are counted by part, 0..XST_TIMELINE_PARTS-1 */
+    int64_t id;              /* for describe and the trace */
+};
+
+/* A piece of what a rank pulls from its peers. Comes zeroed, with counters and mix negative. */
+struct xst_pull {
+    int64_t need_counter;
+    int64_t need_value;
+    double bytes; /* from other ranks */
+    int64_t post_counter;
+    int32_t mix; /* where they come from */
+};
+
+/* Returns 1 with *tile_out filled, 0 when this SM is done. Called for one rank at a time; two ranks at once on two threads. */
+typedef int xst_timeline_next(void *context, int64_t rank, int64_t sm, int64_t taken, struct xst_tile *tile_out);
+typedef int xst_timeline_pull(void *context, int64_t rank, int64_t index, struct xst_pull *pull_out);
+/* What a tile is ("Linear-2 tile 3 of block 7"), and what a counter counts. */
+typedef void xst_timeline_describe(void *context, int64_t rank, const struct xst_tile *tile, char *text, size_t bytes);
+typedef void xst_timeline_counter_name(void *context, int64_t rank, int64_t counter, char *text, size_t bytes);
+
+/* Shares of one mix, in all 1; ranks of the run. */
+struct xst_mix {
+    int64_t count;
+    const int64_t *ranks;
+    const double *frac;
+};
+
+enum xst_span_role { XST_SPAN_MATH, XST_SPAN_STORE, XST_SPAN_PULL };
+enum xst_span_what {
+    XST_SPAN_WORK,  /* `kind` says which */
+    XST_SPAN_WAIT,  /* for a counter */
+    XST_SPAN_SLOT,  /* for a free staging slot */
+    XST_SPAN_ISSUE, /* a burst, from its start until it was accepted */
+    XST_SPAN_TRANSFER /* of a pull */
+};
+struct xst_span {
+    int32_t rank;
+    int32_t sm;
+    int16_t role;
+    int16_t what;
+    int16_t kind;
+    double start_us;
+    double end_us;
+    double floor_us; /* of an issue: how long it takes without backpressure */
+    int64_t id;
+};
+typedef void xst_timeline_span(void *context, const struct xst_span *span);
+
+struct xst_timeline_config {
+    struct xst_timeline_machine machine;
+    int64_t ranks;
+    int64_t group_ranks; /* ranks of one exchange group, consecutive; 0: all of them */
+    int64_t sms;         /* K */
+    int64_t staging_slots;
+    enum xst_issuer issuer;
+    enum xst_coupling coupling;
+    int64_t counters; /* per rank */
+    const struct xst_mix *mixes;
+    int64_t mix_count;
+    double post_delay_us;
+    double work_spread;   /* log-normal spread of the tiles' work, 0: none */
+    double start_skew_us; /* rank r starts r times this later */
+    double rate_step_us;  /* 0: 8 ranks and less exact, 64 and less 1 us, else 5 us */
+    int free_exchange;    /* stores and pulls take no time at all: the kernel without its exchange */
+    uint64_t seed;
+    int64_t event_limit; /* 0: none */
+    double series_step_us;
+    int64_t series_count; /* at most this many points; the step doubles when they are used up */
+    const char *kind_names[XST_TIMELINE_KINDS];
+    void *context;
+    xst_timeline_next *next;
+    xst_timeline_pull *pull;                    /* may be NULL */
+    xst_timeline_describe *describe;            /* may be NULL */
+    xst_timeline_counter_name *counter_name;    /* may be NULL */
+    xst_timeline_span *span;                    /* may be NULL; one thread then */
+    void *span_context;
+};
+
+/* Time of one role, mean over the SMs of a rank. */
+struct xst_role_time {
+    double busy_us;  /* works, or issues without backpressure */
+    double stall_us; /* backpressure: issue above its floor, no free slot */
+    double wait_us;  /* for other tiles or for rows */
+};
+
+struct xst_rank_account {
+    struct xst_role_time math;
+    struct xst_role_time store; /* all zero when the computing role issues */
+    struct xst_role_time pull;  /* busy: rows on their way */
+    double end_us;              /* last tile done and issued */
+    double visible_us;          /* last byte visible at its peer */
+    double pull_end_us;
+    int64_t tiles;
+    int64_t bursts;
+    double issue_us; /* mean */
+    double issue_max_us;
+    double sent_bytes;
+    double received_bytes;
+    double pulled_bytes;
+    double backlog_peak_bytes; /* at burst starts */
+    int64_t waited[XST_TIMELINE_PARTS];
+};
+
+struct xst_timeline_point {
+    double time_us;
+    double backlog_bytes; /* all ranks */
+    double egress_bytes_per_us;
+    double backlog_first_bytes; /* rank 0 */
+    double egress_first_bytes_per_us;
+};
+
+struct xst_timeline_result {
+    double makespan_us; /* everything visible everywhere */
+    double sender_us;   /* last rank done and issued */
+    double free_us;     /* the same kernel without its exchange; negative: not run */
+    double exposed_us;  /* makespan - free */
+    double sent_bytes;
+    double received_bytes;
+    double pulled_bytes;
+    int64_t tiles;
+    int64_t bursts;
+    int64_t events;
+    int64_t waited[XST_TIMELINE_PARTS];
+    double issue_us; /* mean over bursts */
+    double issue_max_us;
+    double backlog_peak_bytes; /* of one rank */
+    struct xst_rank_account *ranks;
+    int64_t rank_count;
+    struct xst_timeline_point *series;
+    int64_t series_count;
+};
+
+/* XST_ERR_RANGE names the field; when nobody can go on, XST_ERR_TIMEOUT says which task waits for what. */
+enum xst_status xst_timeline_run(const struct xst_timeline_config *config, struct xst_timeline_result *result_out,
+                                 struct xst_diag *diag);
+void xst_timeline_result_free(struct xst_timeline_result *result);
+
+/* What the kernels below share. */
+struct xst_timeline_options {
+    enum xst_issuer issuer;
+    enum xst_coupling coupling;
+    double work_spread;
+    double start_skew_us;
+    double rate_step_us;
+    double ingress_bytes_per_us; /* 0: R */
+    int no_free_run;             /* leave out the second run without exchange */
+    uint64_t seed;
+    int64_t event_limit;
+    double series_step_us;
+    int64_t series_count;
+    int extrapolate;
+    xst_timeline_span *span;
+    void *span_context;
+};
+
+enum xst_status xst_timeline_fa_a2a(const struct xst_profile *profile, const struct xst_fa_a2a_shape *shape,
+                                    const struct xst_fa_a2a_plan *plan, const struct xst_timeline_options *options,
+                                    struct xst_timeline_result *result_out, struct xst_diag *diag);
+
+/* A described kernel on `ranks` ranks, each sending evenly to the others. */
+enum xst_status xst_timeline_traffic(const struct xst_profile *profile, const struct xst_traffic *traffic, int64_t ranks,
+                                     const struct xst_timeline_options *options,
+                                     struct xst_timeline_result *result_out, struct xst_diag *diag);
+
+/* Spans kept for a trace or a picture. Zero-initialise; `most` 0: two million. */
+struct xst_spans {
+    struct xst_span *spans;
+    size_t count;
+    size_t room;
+    size_t most;
+    int64_t ranks; /* keep those of the first ranks only; 0: all */
+    size_t dropped;
+};
+void xst_spans_add(void *spans, const struct xst_span *span); /* an xst_timeline_span */
+void xst_spans_free(struct xst_spans *spans);
+
+/* Chrome trace event format, for Perfetto: a process per rank, a track per SM and role, counters for backlog and egress. */
+enum xst_status xst_timeline_trace(const struct xst_spans *spans, const struct xst_timeline_result *result,
+                                   const char *const kind_names[XST_TIMELINE_KINDS], char **text_out,
+                                   struct xst_diag *diag);
+
+/* A picture: one line per SM of the first rank (at most `most_sms`), the backlog under it. */
+enum xst_status xst_timeline_svg(const struct xst_spans *spans, const struct xst_timeline_result *result,
+                                 const char *const kind_names[XST_TIMELINE_KINDS], const char *title, int64_t most_sms,
+                                 char **text_out, struct xst_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

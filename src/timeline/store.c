@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From a finished tile to remote visibility: staging slots, bursts in order, and the stage that the SMs of a rank share.
+ */
+#include <math.h>
+
+#include "timeline/engine.h"
+
+/* Bytes per us and unit of weight: the granted rate shared by weight, but nobody drains faster than it accepts. */
+double xsti_clock_rate(const struct xsti_rank *rank)
+{
+    if (rank->active == 0)
+        return 0;
+    const double shared = rank->store_rate / rank->weight;
+    return shared < rank->accept_rate ? shared : rank->accept_rate;
+}
+
+static int completion(const struct xsti_rank *rank)
+{
+    return rank->config->coupling == XST_COUPLING_COMPLETION;
+}
+
+/* A bulk store's issue does not wait for acceptance, unless it is asked to wait for completion. */
+static int issue_leaves_early(const struct xsti_rank *rank)
+{
+    return rank->config->machine.method == XST_METHOD_BULK && !completion(rank);
+}
+
+static void settle(struct xsti_rank *rank, struct xsti_sm *sm)
+{
+    if (sm->active)
+        sm->backlog = fmax(sm->backlog - sm->weight * (rank->clock - sm->touch_clock), 0);
+    sm->touch_clock = rank->clock;
+}
+
+/* Adds `weight` (perhaps negative) where the SM sends to. */
+static void aim(struct xsti_rank *rank, int32_t mix, double weight)
+{
+    if (mix < 0) {
+        rank->even_weight += weight;
+        return;
+    }
+    const struct xst_mix *const share = &rank->config->mixes[mix];
+    for (int64_t i = 0; i < share->count; i++)
+        rank->to[share->ranks[i]] += weight * share->frac[i];
+}
+
+static void leave(struct xsti_rank *rank, int32_t id)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    if (!sm->active)
+        return;
+    xsti_queue_drop(&rank->tags, id);
+    aim(rank, sm->mix, -sm->weight);
+    rank->weight -= sm->weight;
+    rank->active--;
+    sm->active = 0;
+    rank->dirty |= rank->active == 0 || sm->mix >= 0;
+    if (rank->active == 0) { /* nothing left: rounding too */
+        rank->weight = rank->even_weight = 0;
+        rank->backlog = 0;
+    }
+}
+
+static void join(struct xsti_rank *rank, int32_t id, int32_t mix)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    const double spread = rank->config->machine.share_spread;
+    const double weight = spread > 0 ? exp(spread * xsti_timeline_normal(rank->config->seed, (uint64_t)rank->index * 2 + 1,
+                                                                         (uint64_t)id, sm->burst_index))
+                                     : 1;
+    const int known = sm->active && sm->mix == mix;
+    rank->dirty |= rank->active == 0 || (!known && (mix >= 0 || sm->mix >= 0));
+    if (sm->active) {
+        aim(rank, sm->mix, -sm->weight);
+        rank->weight -= sm->weight;
+    } else {
+        rank->active++;
+    }
+    sm->active = 1;
+    sm->weight = weight;
+    sm->mix = mix;
+    rank->weight += weight;
+    aim(rank, mix, weight);
+}
+
+static void tag(struct xsti_rank *rank, int32_t id, double bytes, int is_accept)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    sm->tag_is_accept = is_accept;
+    xsti_queue_set(&rank->tags, id, rank->clock + fmax(bytes, 0) / sm->weight);
+}
+
+static void count_sent(struct xsti_rank *rank, const struct xsti_burst *burst)
+{
+    struct xst_rank_account *const account = &rank->account;
+    account->sent_bytes += burst->remote_bytes;
+    if (burst->mix < 0) {
+        rank->sent_even += burst->remote_bytes;
+        return;
+    }
+    const struct xst_mix *const share = &rank->config->mixes[burst->mix];
+    for (int64_t i = 0; i < share->count; i++)
+        rank->sent_to[share->ranks[i]] += burst->remote_bytes * share->frac[i];
+}
+
+/* The first burst of the fifo meets the stage. */
+static void start_accept(struct xsti_rank *rank, int32_t id)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    const struct xsti_burst *const burst = &sm->fifo[sm->fifo_first];
+    const double capacity = completion(rank) ? 0 : rank->config->machine.capacity_bytes;
+    sm->accepting = 1;
+    sm->floor_passed = 0;
+    sm->visible_wait = 0;
+    sm->accept_us = rank->now_us;
+    sm->burst_index++;
+    xsti_queue_set(&rank->timers, 2 * id + 1, rank->now_us + burst->accept_floor_us);
+    sm->drained_enough = burst->remote_bytes <= 0;
+    if (sm->drained_enough)
+        return;
+    settle(rank, sm);
+    join(rank, id, burst->mix);
+    sm->backlog += burst->remote_bytes;
+    rank->backlog += burst->remote_bytes;
+    rank->account.backlog_peak_bytes = fmax(rank->account.backlog_peak_bytes, rank->backlog);
+    count_sent(rank, burst);
+    sm->drained_enough = sm->backlog <= capacity;
+    tag(rank, id, sm->drained_enough ? sm->backlog : sm->backlog - capacity, !sm->drained_enough);
+}
+
+static void emit_issue(const struct xsti_rank *rank, int32_t id, const struct xsti_burst *burst, double from_us,
+                       double to_us)
+{
+    const int own = rank->config->issuer == XST_ISSUER_OWN && !issue_leaves_early(rank);
+    const struct xst_span span = {(int32_t)rank->index, id, (int16_t)(own ? XST_SPAN_MATH : XST_SPAN_STORE),
+                                  XST_SPAN_ISSUE,       burst->kind, from_us,
+                                  to_us,                burst->accept_floor_us, burst->id};
+    xsti_emit(rank, &span);
+}
+
+static void push(struct xsti_rank *rank, int32_t id)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    const struct xst_timeline_machine *const machine = &rank->config->machine;
+    const double bytes = sm->tile.remote_bytes + sm->tile.local_bytes;
+    const int32_t slots = (int32_t)rank->config->staging_slots;
+    int32_t place = sm->fifo_first + sm->fifo_count++;
+    if (place >= slots)
+        place -= slots;
+    sm->fifo[place] = (struct xsti_burst){sm->tile.remote_bytes,
+                                          xsti_floor_us(&machine->accept_floor, bytes),
+                                          xsti_floor_us(&machine->issue_floor, bytes),
+                                          rank->now_us,
+                                          sm->tile.id,
+                                          sm->tile.mix,
+                                          (int16_t)sm->tile.kind};
+    sm->slots_used++;
+    if (!sm->accepting)
+        start_accept(rank, id);
+}
+
+/* A slot is free: the tile goes into it, and the computing role issues or goes on. */
+static void hand_over(struct xsti_rank *rank, int32_t id)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    push(rank, id);
+    if (rank->config->issuer == XST_ISSUER_ROLE) {
+        xsti_sm_claim(rank, id);
+        return;
+    }
+    sm->state = XSTI_SM_ISSUE;
+    sm->since_us = rank->now_us;
+    if (issue_leaves_early(rank)) {
+        const double bytes = sm->tile.remote_bytes + sm->tile.local_bytes;
+        xsti_queue_set(&rank->timers, 2 * id,
+                       rank->now_us + xsti_floor_us(&rank->config->machine.issue_floor, bytes));
+    }
+}
+
+void xsti_store_begin(struct xsti_rank *rank, int32_t id)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    if (rank->config->free_exchange || sm->tile.remote_bytes + sm->tile.local_bytes <= 0) {
+        xsti_sm_claim(rank, id);
+        return;
+    }
+    if (sm->slots_used < rank->config->staging_slots) {
+        hand_over(rank, id);
+        return;
+    }
+    sm->state = XSTI_SM_SLOT;
+    sm->since_us = rank->now_us;
+}
+
+void xsti_store_issued(struct xsti_rank *rank, int32_t id)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    sm->own_floor_us += rank->now_us - sm->since_us;
+    xsti_sm_claim(rank, id);
+}
+
+static void leave_slot_wait(struct xsti_rank *rank, int32_t id)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    const struct xst_span span = {(int32_t)rank->index, id, XST_SPAN_MATH, XST_SPAN_SLOT, (int16_t)sm->tile.kind,
+                                  sm->since_us, rank->now_us, 0, sm->tile.id};
+    sm->slot_us += rank->now_us - sm->since_us;
+    xsti_emit(rank, &span);
+    hand_over(rank, id);
+}
+
+static void accepted(struct xsti_rank *rank, int32_t id)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    const struct xsti_burst burst = sm->fifo[sm->fifo_first];
+    const double issue_us = rank->now_us - sm->accept_us;
+    const double stall_us = fmax(issue_us - burst.accept_floor_us, 0);
+    struct xst_rank_account *const account = &rank->account;
+    account->bursts++;
+    rank->issue_sum_us += issue_us;
+    account->issue_max_us = fmax(account->issue_max_us, issue_us);
+    sm->store_floor_us += issue_us - stall_us;
+    sm->store_stall_us += stall_us;
+    sm->end_us = rank->now_us;
+    emit_issue(rank, id, &burst, sm->accept_us, rank->now_us);
+    sm->accepting = 0;
+    sm->fifo_count--;
+    if (++sm->fifo_first == rank->config->staging_slots)
+        sm->fifo_first = 0;
+    sm->slots_used--;
+    if (sm->fifo_count > 0)
+        start_accept(rank, id);
+    if (sm->state == XSTI_SM_SLOT) {
+        leave_slot_wait(rank, id);
+    } else if (sm->state == XSTI_SM_ISSUE && !issue_leaves_early(rank)) {
+        sm->own_floor_us += issue_us - stall_us;
+        sm->own_stall_us += stall_us;
+        xsti_sm_claim(rank, id);
+    }
+}
+
+/* Floor over and drained far enough: accepted; with completion coupling, once visible. */
+static void try_accept(struct xsti_rank *rank, int32_t id)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    if (!sm->floor_passed || !sm->drained_enough)
+        return;
+    if (completion(rank) && !sm->visible_wait && sm->fifo[sm->fifo_first].remote_bytes > 0 &&
+        rank->config->machine.visible_us > 0) {
+        sm->visible_wait = 1;
+        sm->floor_passed = 0;
+        xsti_queue_set(&rank->timers, 2 * id + 1, rank->now_us + rank->config->machine.visible_us);
+        return;
+    }
+    accepted(rank, id);
+}
+
+void xsti_store_floor(struct xsti_rank *rank, int32_t id)
+{
+    rank->sms[id].floor_passed = 1;
+    try_accept(rank, id);
+}
+
+void xsti_store_tag(struct xsti_rank *rank, int32_t id)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    const double capacity = completion(rank) ? 0 : rank->config->machine.capacity_bytes;
+    settle(rank, sm);
+    if (sm->tag_is_accept && capacity > 0) {
+        sm->backlog = capacity;
+        tag(rank, id, capacity, 0);
+    } else {
+        sm->backlog = 0;
+        sm->empty_us = rank->now_us;
+        leave(rank, id);
+    }
+    if (sm->accepting && !sm->drained_enough) {
+        sm->drained_enough = 1;
+        try_accept(rank, id);
+    }
+}
