@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs every benchmark: the programs of build/bench and the scripts bench/*.sh. Exit status 77 means "not possible here".
+# Runs every benchmark that needs nothing but this machine: the programs of build/bench, then bench/run_*.sh. The other
+# scripts of bench/ take arguments (a device, a peer library) and are named at the end. 77 means "not possible here".
 # usage: scripts/run_bench.sh [BUILD-FOLDER]
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${1:-build}
+export XSTAGE_BIN="$build/xstage" XSTAGE_LIB="$build/libxstage.so"
 
 failed=0
-found=0
-for bench in "$build"/bench/* bench/*.sh; do
+for bench in "$build"/bench/* bench/run_*.sh; do
     if [ ! -f "$bench" ] || [ ! -x "$bench" ]; then continue; fi
-    found=1
     printf '== %s\n' "$bench"
     rc=0
-    XSTAGE_BIN=$build/xstage XSTAGE_LIB=$build/libxstage.so "$bench" || rc=$?
+    "$bench" || rc=$?
     case $rc in
     0) ;;
     77) echo "not possible on this machine" ;;
@@ -24,5 +24,10 @@ for bench in "$build"/bench/* bench/*.sh; do
         ;;
     esac
 done
-[ $found -eq 1 ] || echo "no benchmark is built"
+for script in bench/*.sh bench/*.py; do
+    case $script in
+    bench/run_* | 'bench/*'*) ;;
+    *) echo "by hand: $script" ;;
+    esac
+done
 exit $failed
