@@ -25,8 +25,9 @@ static const struct cli_option options[] = {
      .help = "judge every law, and the rival, on every row; with --profile without fitting"},
     {.name = "dispersion",
      .kind = CLI_FLAG,
-     .help = "also fit how unequal the producers' shares are, on half of the free-running rows of each default path (seconds; "
-             "--seed chooses the half)"},
+     .help =
+         "also fit how unequal the producers' shares are, on half of the free-running rows of each default path (seconds; "
+         "--seed chooses the half)"},
     {.name = "excluded", .kind = CLI_FLAG, .help = "list every row that served no parameter, with the reason"},
     {.name = NULL},
 };
@@ -93,8 +94,8 @@ static enum xst_status fit(struct cli *cli, struct job *job)
 
 static enum xst_status judge(struct cli *cli, struct job *job)
 {
-    const enum xst_status status = cli_validate(cli, &job->profile, &job->samples, job->fitted ? &job->fit : NULL,
-                                                &job->validation);
+    const enum xst_status status =
+        cli_validate(cli, &job->profile, &job->samples, job->fitted ? &job->fit : NULL, &job->validation);
     job->validated = status == XST_OK;
     return status;
 }
@@ -155,9 +156,10 @@ static enum xst_status check_usage(struct cli *cli)
         return cli_say(&cli->diag, XST_ERR_USAGE, "--profile is for --validate; a fit makes its own profile (-o FILE)");
     if (judge_only && (cli_given(cli, "output") || cli_given(cli, "excluded") || cli_given(cli, "facts") ||
                        cli_given(cli, "dispersion")))
-        return cli_say(&cli->diag, XST_ERR_USAGE,
-                       "--validate with --profile fits nothing, so --output, --excluded, --facts and --dispersion do not go "
-                       "with it");
+        return cli_say(
+            &cli->diag, XST_ERR_USAGE,
+            "--validate with --profile fits nothing, so --output, --excluded, --facts and --dispersion do not go "
+            "with it");
     if (cli_given(cli, "csv") && !validate)
         return cli_say(&cli->diag, XST_ERR_USAGE, "--csv writes validation rows: add --validate");
     return cli_check_outputs(cli, 1);

@@ -26,9 +26,11 @@ static enum xst_status fit_path(struct cli *cli, const struct xst_samples *sampl
             fit->used[r] |= XST_ROW_DISPERSION;
     }
     fit->parameter_count += 2; /* the two spreads; the groups follow from the device */
-    cli_note(cli, "%s: shares fitted on %lld rows; on the %lld held out the fluid's period is off by %.2g %% (worst %.2g %%)",
-             xst_path_text(path, name, sizeof name), (long long)found.rows_fit, (long long)found.rows_held_out,
-             100 * found.held_out_period.median_abs_rel_err, 100 * found.held_out_period.max_abs_rel_err);
+    cli_note(
+        cli,
+        "%s: shares fitted on %lld rows; on the %lld held out the fluid's period is off by %.2g %% (worst %.2g %%)",
+        xst_path_text(path, name, sizeof name), (long long)found.rows_fit, (long long)found.rows_held_out,
+        100 * found.held_out_period.median_abs_rel_err, 100 * found.held_out_period.max_abs_rel_err);
     return XST_OK;
 }
 
@@ -36,8 +38,7 @@ enum xst_status cli_dispersion_fit(struct cli *cli, const struct xst_samples *sa
                                    struct xst_fit *fit)
 {
     unsigned char *const held_out = malloc(samples->row_count);
-    enum xst_status status =
-        held_out ? XST_OK : cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
+    enum xst_status status = held_out ? XST_OK : cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
     for (size_t p = 0; p < profile->path_count && status == XST_OK; p++) {
         struct xst_path *const path = &profile->paths[p];
         if (path->threads == DEFAULT_THREADS && path->piece_bytes == 0 && path->method != XST_METHOD_BULK)
@@ -52,8 +53,7 @@ static void predict_fluid(const void *context, const struct xst_path *path, cons
 {
     struct xst_fluid_prediction fluid;
     *prediction_out = (struct xst_row_prediction){.known = 0};
-    if (!path->groups.known ||
-        xst_fluid_row_predict(path, row, *(const uint64_t *)context, &fluid, NULL) != XST_OK)
+    if (!path->groups.known || xst_fluid_row_predict(path, row, *(const uint64_t *)context, &fluid, NULL) != XST_OK)
         return;
     *prediction_out = (struct xst_row_prediction){1, fluid.total_us, fluid.issue_us, fluid.issue_us};
 }
@@ -62,9 +62,10 @@ enum xst_status cli_validate(struct cli *cli, const struct xst_profile *profile,
                              const struct xst_fit *fit, struct xst_validation *validation_out)
 {
     const uint64_t seed = (uint64_t)cli_int(cli, "seed");
-    const struct xst_row_predictor models[] = {
-        xst_law_predictor(XST_MODEL_LAW), xst_law_predictor(XST_MODEL_LAW_ALIGNED),
-        xst_law_predictor(XST_MODEL_COMPLETION_COUPLED), {XST_MODEL_FLUID, predict_fluid, &seed}};
+    const struct xst_row_predictor models[] = {xst_law_predictor(XST_MODEL_LAW),
+                                               xst_law_predictor(XST_MODEL_LAW_ALIGNED),
+                                               xst_law_predictor(XST_MODEL_COMPLETION_COUPLED),
+                                               {XST_MODEL_FLUID, predict_fluid, &seed}};
     return xst_validation_run_with(models, sizeof models / sizeof *models, profile, samples, fit, validation_out,
                                    &cli->diag);
 }

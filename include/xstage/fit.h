@@ -125,7 +125,7 @@ struct xst_validation_row {
     double median_abs_rel_err;
     double p90_abs_rel_err;
     double max_abs_rel_err;
-    double bias;           /* median signed relative error, prediction minus measurement */
+    double bias; /* median signed relative error, prediction minus measurement */
     double median_abs_err_us;
 };
 

@@ -167,14 +167,15 @@ enum xst_status xst_machine_facts_read(const char *path, struct xst_machine_fact
  * An `id` that does not match the content is an error. path "-" reads standard input. */
 enum xst_status xst_profile_read(const char *path, struct xst_profile *profile_out, struct xst_diag *warning_out,
                                  struct xst_diag *diag);
-enum xst_status xst_profile_parse(const char *name, const char *text, size_t text_bytes, struct xst_profile *profile_out,
-                                  struct xst_diag *warning_out, struct xst_diag *diag);
+enum xst_status xst_profile_parse(const char *name, const char *text, size_t text_bytes,
+                                  struct xst_profile *profile_out, struct xst_diag *warning_out, struct xst_diag *diag);
 
 /* Structural check of a profile built in memory; recomputes `id`. The writers call it. */
 enum xst_status xst_profile_seal(struct xst_profile *profile, struct xst_diag *diag);
 
 /* Writes it whole or not at all; an existing file is refused unless `force`. path "-" writes standard output. */
-enum xst_status xst_profile_write(const char *path, const struct xst_profile *profile, int force, struct xst_diag *diag);
+enum xst_status xst_profile_write(const char *path, const struct xst_profile *profile, int force,
+                                  struct xst_diag *diag);
 
 /* The document as text (malloc'd, the caller frees). */
 enum xst_status xst_profile_print(const struct xst_profile *profile, char **text_out, struct xst_diag *diag);

@@ -80,8 +80,8 @@ struct xst_timing {
 #define X(name, needs, law, meaning) double name;
     XST_TIMING_FIELDS(X)
 #undef X
-    uint32_t known;        /* XST_TIMING_* bits */
-    uint32_t extrapolated; /* XST_TIMING_* bits of values read outside the valid range */
+    uint32_t known;         /* XST_TIMING_* bits */
+    uint32_t extrapolated;  /* XST_TIMING_* bits of values read outside the valid range */
     enum xst_reason reason; /* why the first missing value is missing */
 };
 

@@ -42,15 +42,15 @@ struct xst_traffic {
     double burst_remote_frac;    /* largest share that leaves the device in one burst, [remote_frac, 1] */
     double gap_us;               /* useful time between issue end and next issue start */
     enum xst_phase phase;
-    int64_t staging_slots; /* output tiles one producer can hold back; 0: none stated */
-    double prefetch_us;    /* local loads in flight ahead of their use, as time; negative: not stated */
+    int64_t staging_slots;      /* output tiles one producer can hold back; 0: none stated */
+    double prefetch_us;         /* local loads in flight ahead of their use, as time; negative: not stated */
     double bursts_per_producer; /* in one call; 0: not stated */
 };
 
 /* Reads and checks a description. Unknown keys are errors that name the nearest valid one. path "-" is standard input. */
 enum xst_status xst_traffic_read(const char *path, struct xst_traffic *traffic_out, struct xst_diag *diag);
-enum xst_status xst_traffic_parse(const char *name, const char *text, size_t text_bytes, struct xst_traffic *traffic_out,
-                                  struct xst_diag *diag);
+enum xst_status xst_traffic_parse(const char *name, const char *text, size_t text_bytes,
+                                  struct xst_traffic *traffic_out, struct xst_diag *diag);
 
 /* XST_ERR_RANGE with the field, its value and its bound. */
 enum xst_status xst_traffic_check(const struct xst_traffic *traffic, struct xst_diag *diag);

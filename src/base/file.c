@@ -134,8 +134,7 @@ static void sync_folder(const char *path)
     close(fd);
 }
 
-static enum xst_status write_regular(const char *path, const char *text, size_t bytes, int force,
-                                     struct xst_diag *diag)
+static enum xst_status write_regular(const char *path, const char *text, size_t bytes, int force, struct xst_diag *diag)
 {
     /* A name of its own: the longest name a file may have leaves no room for an ending. */
     static const char pattern[] = ".xstage-XXXXXX.part";

@@ -197,8 +197,7 @@ const char *xsti_json_unknown_key(const json_t *object, const char *const *keys,
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)object, key, value)
-    {
+    json_object_foreach((json_t *)object, key, value) {
         size_t i = 0;
         while (i < count && strcmp(keys[i], key) != 0)
             i++;
@@ -219,8 +218,8 @@ enum xst_status xsti_json_schema(const char *file, const json_t *root, const cha
     const char *const text = json_string_value(value);
     const size_t length = strlen(schema_name);
     char *end = NULL;
-    const long found = strncmp(text, schema_name, length) == 0 && text[length] == '/' ? strtol(text + length + 1, &end, 10)
-                                                                                     : -1;
+    const long found =
+        strncmp(text, schema_name, length) == 0 && text[length] == '/' ? strtol(text + length + 1, &end, 10) : -1;
     if (!end || end == text + length + 1 || (*end != '\0' && *end != '.') || found != major)
         return xsti_fail(diag, XST_ERR_SCHEMA, "%s: schema is %s; this version reads \"%s/%d\"", file,
                          xsti_quote(text, strlen(text), quoted), schema_name, major);

@@ -19,7 +19,7 @@ enum xst_status xsti_json_parse(const char *name, const char *text, size_t bytes
                                 struct xst_diag *diag);
 
 struct xsti_json {
-    const char *name;      /* file, for messages */
+    const char *name;       /* file, for messages */
     enum xst_status status; /* first problem */
     struct xst_diag *diag;
 };

@@ -130,9 +130,10 @@ static void mark(const struct capacity_fit *fit, int64_t producers, double volum
         else if (is_stalled(fit, row))
             xsti_exclude(context, i, XST_EXCLUDE_BEYOND_KNEE);
         else
-            xsti_exclude(context, i, can_stall(fit, row) && time_of(row, fit->time) > 1.1 * row_floor(fit, row)
-                                         ? XST_EXCLUDE_PARTIAL_STALL
-                                         : XST_EXCLUDE_NO_STALL);
+            xsti_exclude(context, i,
+                         can_stall(fit, row) && time_of(row, fit->time) > 1.1 * row_floor(fit, row)
+                             ? XST_EXCLUDE_PARTIAL_STALL
+                             : XST_EXCLUDE_NO_STALL);
     }
 }
 
@@ -252,7 +253,8 @@ void xsti_fit_capacity_form(struct xst_path *path)
         }
     }
     path->capacity_per_producer_bytes = (struct xst_measure){best, low, high, (int64_t)table->count, 1};
-    path->capacity_form_max_rel_err = (struct xst_measure){best_error, best_error, best_error, (int64_t)table->count, 1};
+    path->capacity_form_max_rel_err =
+        (struct xst_measure){best_error, best_error, best_error, (int64_t)table->count, 1};
     if (isfinite(best_total)) {
         const struct xst_capacity_point *const last = &table->points[table->count - 1];
         path->capacity_total_bytes = (struct xst_measure){best_total, last->low, last->high, last->n, 1};

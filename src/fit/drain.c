@@ -36,13 +36,14 @@ enum xst_status xsti_fit_fence(struct xsti_fit_context *context)
     size_t count = 0;
     for (size_t i = 0; i < context->row_count; i++) {
         const struct xst_sample *const row = xsti_row(context, i);
-        if (row->mode == XST_MODE_ISOLATED && row->bytes_per_producer <= SMALL_BURST_BYTES && row->producers < producers)
+        if (row->mode == XST_MODE_ISOLATED && row->bytes_per_producer <= SMALL_BURST_BYTES &&
+            row->producers < producers)
             producers = row->producers;
     }
     for (size_t i = 0; i < context->row_count; i++) {
         const struct xst_sample *const row = xsti_row(context, i);
-        if (row->mode != XST_MODE_ISOLATED || row->bytes_per_producer > SMALL_BURST_BYTES || row->producers != producers ||
-            row->fenced_max_us < row->issue_mean_us)
+        if (row->mode != XST_MODE_ISOLATED || row->bytes_per_producer > SMALL_BURST_BYTES ||
+            row->producers != producers || row->fenced_max_us < row->issue_mean_us)
             continue;
         context->room[count++] = row->fenced_max_us - row->issue_mean_us;
         xsti_use(context, i, XST_ROW_FENCE);

@@ -33,9 +33,12 @@ static int row_on_path(const struct xst_path *path, const struct xst_sample *row
 static int compare_paths(const void *a, const void *b)
 {
     const struct xst_path *const x = a, *const y = b;
-    const int64_t keys[][2] = {{x->target, y->target},           {x->direction, y->direction},
-                               {x->piece_bytes, y->piece_bytes}, {x->pitch_bytes, y->pitch_bytes},
-                               {x->threads != 256, y->threads != 256}, {x->method, y->method},
+    const int64_t keys[][2] = {{x->target, y->target},
+                               {x->direction, y->direction},
+                               {x->piece_bytes, y->piece_bytes},
+                               {x->pitch_bytes, y->pitch_bytes},
+                               {x->threads != 256, y->threads != 256},
+                               {x->method, y->method},
                                {x->threads, y->threads}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (keys[i][0] != keys[i][1])
@@ -82,7 +85,8 @@ static void set_valid(struct xsti_fit_context *context)
     const struct xst_floor_table *const table = &context->path->issue_floor;
     int64_t floor_high = 0;
     for (size_t i = 0; i < table->count; i++)
-        floor_high = table->points[i].bytes_per_producer > floor_high ? table->points[i].bytes_per_producer : floor_high;
+        floor_high =
+            table->points[i].bytes_per_producer > floor_high ? table->points[i].bytes_per_producer : floor_high;
     if (floor_high && floor_high < valid.bytes_high)
         valid.bytes_high = floor_high;
     context->path->valid = valid;
@@ -142,8 +146,8 @@ static int64_t count_parameters(const struct xst_path *path)
 {
     return (int64_t)(path->issue_floor.count + path->capacity.count + path->release_floor.count +
                      path->release_capacity.count) +
-           path->drain_bytes_per_us.known + path->loop_us.known + path->fence_us.known + path->free_capacity_bytes.known +
-           path->capacity_per_producer_bytes.known + path->capacity_total_bytes.known;
+           path->drain_bytes_per_us.known + path->loop_us.known + path->fence_us.known +
+           path->free_capacity_bytes.known + path->capacity_per_producer_bytes.known + path->capacity_total_bytes.known;
 }
 
 static enum xst_status fit_all(const struct xst_samples *samples, struct xst_profile *profile, struct xst_fit *fit,

@@ -51,8 +51,7 @@ static void free_running(const struct question *question, struct xst_row_predict
 {
     const double n = question->bursts, gap_us = question->gap_us;
     const double drain_us = question->busy.burst_bytes / question->busy.drain_bytes_per_us;
-    prediction->total_us =
-        fmax(n * drain_us, n * question->busy.floor_us + (n - 1) * gap_us) + question->fence_us;
+    prediction->total_us = fmax(n * drain_us, n * question->busy.floor_us + (n - 1) * gap_us) + question->fence_us;
     prediction->issue_us = question->staged ? question->issue.floor_us : xst_law_issue_us(&question->issue, gap_us);
     prediction->release_us = xst_law_issue_us(&question->busy, gap_us);
 }

@@ -143,8 +143,7 @@ static int judge_group(const struct judgement *judgement, const struct xst_path 
 static enum xst_status append(struct xst_validation *validation, const struct xst_validation_row *row,
                               struct xst_diag *diag)
 {
-    struct xst_validation_row *const larger =
-        realloc(validation->rows, (validation->row_count + 1) * sizeof *larger);
+    struct xst_validation_row *const larger = realloc(validation->rows, (validation->row_count + 1) * sizeof *larger);
     if (!larger)
         return xsti_fail_memory(diag);
     validation->rows = larger;

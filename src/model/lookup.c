@@ -92,16 +92,18 @@ static enum xst_status floor_us(const struct xst_path *path, const struct xst_fl
     return XST_OK;
 }
 
-enum xst_status xst_path_floor_us(const struct xst_path *path, double producers, double bytes_per_producer, int extrapolate,
-                                  double *floor_us_out, int *extrapolated_out)
+enum xst_status xst_path_floor_us(const struct xst_path *path, double producers, double bytes_per_producer,
+                                  int extrapolate, double *floor_us_out, int *extrapolated_out)
 {
-    return floor_us(path, &path->issue_floor, producers, bytes_per_producer, extrapolate, floor_us_out, extrapolated_out);
+    return floor_us(path, &path->issue_floor, producers, bytes_per_producer, extrapolate, floor_us_out,
+                    extrapolated_out);
 }
 
 enum xst_status xst_path_release_floor_us(const struct xst_path *path, double producers, double bytes_per_producer,
                                           int extrapolate, double *floor_us_out, int *extrapolated_out)
 {
-    return floor_us(path, &path->release_floor, producers, bytes_per_producer, extrapolate, floor_us_out, extrapolated_out);
+    return floor_us(path, &path->release_floor, producers, bytes_per_producer, extrapolate, floor_us_out,
+                    extrapolated_out);
 }
 
 /* Beyond the largest recorded producer count: the last point's share of each producer, bounded by the total if one is known. */
@@ -112,13 +114,12 @@ static double beyond_table(const struct xst_path *path, const struct xst_capacit
     return total->known && total->value < scaled && total->value >= last->bytes ? total->value : scaled;
 }
 
-static enum xst_status capacity_bytes(const struct xst_path *path, const struct xst_capacity_table *table, double producers,
-                                      int extrapolate, double *bytes_out, int *extrapolated_out)
+static enum xst_status capacity_bytes(const struct xst_path *path, const struct xst_capacity_table *table,
+                                      double producers, int extrapolate, double *bytes_out, int *extrapolated_out)
 {
     if (table->count == 0)
         return XST_ERR_NO_DATA;
-    const int beyond =
-        producers < (double)path->valid.producers_low || producers > (double)path->valid.producers_high;
+    const int beyond = producers < (double)path->valid.producers_low || producers > (double)path->valid.producers_high;
     const struct xst_capacity_point *const last = &table->points[table->count - 1];
     if ((beyond || producers > (double)last->producers) && !extrapolate)
         return XST_ERR_NO_DATA;

@@ -85,7 +85,8 @@ static enum xst_reason reason_of(uint32_t known)
     return known & XST_TIMING_CAPACITY ? XST_REASON_NONE : XST_REASON_NO_CAPACITY;
 }
 
-static void predict(const struct xst_path *path, const struct xst_burst *burst, int extrapolate, struct xst_timing *timing)
+static void predict(const struct xst_path *path, const struct xst_burst *burst, int extrapolate,
+                    struct xst_timing *timing)
 {
     memset(timing, 0, sizeof *timing);
     const struct xst_stage issue = issue_stage(path, burst, extrapolate, timing);

@@ -18,8 +18,8 @@ static const struct {
     const char *device;
     double peak_bf16_tflops;
 } known_devices[] = {
-    {"NVIDIA H200", 989.4}, {"NVIDIA H100 80GB HBM3", 989.4}, {"NVIDIA H800", 989.4}, {"NVIDIA H20", 148.0},
-    {"NVIDIA A100-SXM4-80GB", 312.0}, {"NVIDIA A100-SXM4-40GB", 312.0},
+    {"NVIDIA H200", 989.4}, {"NVIDIA H100 80GB HBM3", 989.4}, {"NVIDIA H800", 989.4},
+    {"NVIDIA H20", 148.0},  {"NVIDIA A100-SXM4-80GB", 312.0}, {"NVIDIA A100-SXM4-40GB", 312.0},
 };
 
 void xsti_facts_complete(struct xst_machine_facts *facts)

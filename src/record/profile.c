@@ -51,8 +51,8 @@ static enum xst_status check_floor(const char *name, const char *path, const cha
                              "%s: path %s: %s[%zu] (%lld producers, %lld bytes) is not above the point before it", name,
                              path, key, i, (long long)b->producers, (long long)b->bytes_per_producer);
         if (a->producers == b->producers && b->us < a->us)
-            return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s[%zu].us is %g, below %g for fewer bytes", name, path, key,
-                             i, b->us, a->us);
+            return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s[%zu].us is %g, below %g for fewer bytes", name, path,
+                             key, i, b->us, a->us);
     }
     return XST_OK;
 }
@@ -63,14 +63,15 @@ static enum xst_status check_capacity(const char *name, const char *path, const 
     for (size_t i = 0; i < table->count; i++) {
         const struct xst_capacity_point *const point = &table->points[i];
         if (i > 0 && point->producers <= table->points[i - 1].producers)
-            return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s[%zu].producers is %lld, not above the point before it",
-                             name, path, key, i, (long long)point->producers);
+            return xsti_fail(diag, XST_ERR_RANGE,
+                             "%s: path %s: %s[%zu].producers is %lld, not above the point before it", name, path, key,
+                             i, (long long)point->producers);
         if (!(point->low >= 0 && point->high <= XSTI_MOST_BYTES))
-            return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s[%zu].bytes is %g (%g..%g), outside 0..%g", name, path, key, i,
-                             point->bytes, point->low, point->high, XSTI_MOST_BYTES);
+            return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s[%zu].bytes is %g (%g..%g), outside 0..%g", name,
+                             path, key, i, point->bytes, point->low, point->high, XSTI_MOST_BYTES);
         if (!isfinite(point->bytes) || !(point->low <= point->bytes && point->bytes <= point->high))
-            return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s[%zu].bytes is %g, outside its own interval %g..%g", name,
-                             path, key, i, point->bytes, point->low, point->high);
+            return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: %s[%zu].bytes is %g, outside its own interval %g..%g",
+                             name, path, key, i, point->bytes, point->low, point->high);
     }
     return XST_OK;
 }
@@ -80,10 +81,11 @@ static enum xst_status check_path(const char *name, const struct xst_path *path,
     char text[64];
     xst_path_text(path, text, sizeof text);
     if ((path->piece_bytes == 0) != (path->pitch_bytes == 0) || path->pitch_bytes < path->piece_bytes)
-        return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: pitch_bytes is %lld, at least piece_bytes (%lld) is needed, or both 0",
-                         name, text, (long long)path->pitch_bytes, (long long)path->piece_bytes);
-    XSTI_TRY(check_measure(name, text, "drain_bytes_per_us", &path->drain_bytes_per_us, XSTI_LEAST_DRAIN, XSTI_MOST_BYTES,
-                           diag));
+        return xsti_fail(diag, XST_ERR_RANGE,
+                         "%s: path %s: pitch_bytes is %lld, at least piece_bytes (%lld) is needed, or both 0", name,
+                         text, (long long)path->pitch_bytes, (long long)path->piece_bytes);
+    XSTI_TRY(check_measure(name, text, "drain_bytes_per_us", &path->drain_bytes_per_us, XSTI_LEAST_DRAIN,
+                           XSTI_MOST_BYTES, diag));
 #define X(field, low, high) XSTI_TRY(check_measure(name, text, #field, &path->field, low, high, diag));
     XSTI_PATH_SCALARS(X)
 #undef X
@@ -93,9 +95,10 @@ static enum xst_status check_path(const char *name, const struct xst_path *path,
     XSTI_TRY(check_capacity(name, text, "release_capacity", &path->release_capacity, diag));
     const struct xst_valid *const valid = &path->valid;
     if (valid->producers_low > valid->producers_high || valid->bytes_low > valid->bytes_high)
-        return xsti_fail(diag, XST_ERR_RANGE, "%s: path %s: valid range is upside down (producers %lld..%lld, bytes %lld..%lld)",
-                         name, text, (long long)valid->producers_low, (long long)valid->producers_high,
-                         (long long)valid->bytes_low, (long long)valid->bytes_high);
+        return xsti_fail(diag, XST_ERR_RANGE,
+                         "%s: path %s: valid range is upside down (producers %lld..%lld, bytes %lld..%lld)", name, text,
+                         (long long)valid->producers_low, (long long)valid->producers_high, (long long)valid->bytes_low,
+                         (long long)valid->bytes_high);
     return XST_OK;
 }
 

@@ -10,8 +10,8 @@
 enum { XSTI_PROFILE_MAJOR = 1 };
 
 /* Bounds of what stands in tables, for reader and check alike: what cannot be read must not be written. */
-#define XSTI_MOST_US 1e12
-#define XSTI_MOST_BYTES 1e18
+#define XSTI_MOST_US     1e12
+#define XSTI_MOST_BYTES  1e18
 #define XSTI_LEAST_DRAIN 1e-9
 
 /* X(field): texts of struct xst_machine_facts */

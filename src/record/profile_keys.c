@@ -10,17 +10,31 @@
 #include "base/json.h"
 #include "record/profile_fields.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define COUNT(array)    (sizeof(array) / sizeof *(array))
 #define KEY(field, ...) #field,
 
 enum { WHERE_BYTES = 128 };
 
 static const char *const root_keys[] = {"schema", "id", "name", "machine", "paths"};
 static const char *const machine_keys[] = {XSTI_FACT_TEXTS(KEY) XSTI_FACT_NUMBERS(KEY)};
-static const char *const path_keys[] = {
-    "target",        "direction",        "method",             "threads", "piece_bytes", "pitch_bytes",   "drain_bytes_per_us",
-    "issue_floor",   "capacity",         "release_floor",      "valid",   "rows_used",   "rows_excluded", "residuals",
-    "intervals",     "release_capacity", "drain_by_producers", XSTI_PATH_SCALARS(KEY)};
+static const char *const path_keys[] = {"target",
+                                        "direction",
+                                        "method",
+                                        "threads",
+                                        "piece_bytes",
+                                        "pitch_bytes",
+                                        "drain_bytes_per_us",
+                                        "issue_floor",
+                                        "capacity",
+                                        "release_floor",
+                                        "valid",
+                                        "rows_used",
+                                        "rows_excluded",
+                                        "residuals",
+                                        "intervals",
+                                        "release_capacity",
+                                        "drain_by_producers",
+                                        XSTI_PATH_SCALARS(KEY)};
 static const char *const scalar_keys[] = {XSTI_PATH_SCALARS(KEY)};
 static const char *const residual_keys[] = {XSTI_PATH_RESIDUALS(KEY)};
 static const char *const measure_keys[] = {"value", "low", "high", "n"};
@@ -40,8 +54,8 @@ static void check_object(const struct search *search, const json_t *object, cons
 {
     const char *const key = json_is_object(object) ? xsti_json_unknown_key(object, keys, count) : NULL;
     if (key && !search->warning->text[0])
-        xsti_fail(search->warning, XST_OK, "%s: key \"%s%.80s\" is not known to this version and is ignored", search->name,
-                  where, key);
+        xsti_fail(search->warning, XST_OK, "%s: key \"%s%.80s\" is not known to this version and is ignored",
+                  search->name, where, key);
 }
 
 static void check_points(const struct search *search, const json_t *object, const char *where, const char *key,
@@ -80,7 +94,8 @@ static void check_path(const struct search *search, const json_t *path, const ch
     check_points(search, path, where, "capacity", capacity_keys, COUNT(capacity_keys));
     check_points(search, path, where, "release_capacity", capacity_keys, COUNT(capacity_keys));
     check_points(search, path, where, "drain_by_producers", drain_keys, COUNT(drain_keys));
-    check_nest(search, path, where, "intervals", scalar_keys, COUNT(scalar_keys), measure_keys + 1, COUNT(measure_keys) - 1);
+    check_nest(search, path, where, "intervals", scalar_keys, COUNT(scalar_keys), measure_keys + 1,
+               COUNT(measure_keys) - 1);
     check_nest(search, path, where, "residuals", residual_keys, COUNT(residual_keys), error_keys, COUNT(error_keys));
     snprintf(at, sizeof at, "%svalid.", where);
     check_object(search, json_object_get(path, "valid"), at, valid_keys, COUNT(valid_keys));

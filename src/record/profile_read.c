@@ -102,8 +102,8 @@ static const json_t *read_array(struct xsti_json *reader, const json_t *object, 
     return *points_out ? array : NULL;
 }
 
-static const json_t *element(struct xsti_json *reader, const json_t *array, size_t i, const char *where, const char *key,
-                             char at[WHERE_BYTES])
+static const json_t *element(struct xsti_json *reader, const json_t *array, size_t i, const char *where,
+                             const char *key, char at[WHERE_BYTES])
 {
     snprintf(at, WHERE_BYTES, "%.100s%s[%zu].", where, key, i);
     const json_t *const value = json_array_get(array, i);
@@ -116,8 +116,7 @@ static const json_t *element(struct xsti_json *reader, const json_t *array, size
 static void read_floor(struct xsti_json *reader, const json_t *object, const char *where, const char *key,
                        struct xst_floor_table *table)
 {
-    const json_t *const array =
-        read_array(reader, object, where, key, sizeof *table->points, (void **)&table->points);
+    const json_t *const array = read_array(reader, object, where, key, sizeof *table->points, (void **)&table->points);
     char at[WHERE_BYTES], word[16];
     for (size_t i = 0; array && i < json_array_size(array); i++) {
         const json_t *const item = element(reader, array, i, where, key, at);
@@ -136,8 +135,7 @@ static void read_floor(struct xsti_json *reader, const json_t *object, const cha
 static void read_capacity(struct xsti_json *reader, const json_t *object, const char *where, const char *key,
                           struct xst_capacity_table *table)
 {
-    const json_t *const array =
-        read_array(reader, object, where, key, sizeof *table->points, (void **)&table->points);
+    const json_t *const array = read_array(reader, object, where, key, sizeof *table->points, (void **)&table->points);
     char at[WHERE_BYTES];
     for (size_t i = 0; array && i < json_array_size(array); i++) {
         const json_t *const item = element(reader, array, i, where, key, at);
@@ -266,15 +264,16 @@ static enum xst_status read_root(const char *name, const json_t *root, struct xs
     XSTI_TRY(xst_profile_seal(profile, diag));
     /* With keys of a newer minor version in it, the content hashed by the writer is not the content read here. */
     if (as_written && strcmp(profile->id, id) != 0)
-        return xsti_fail(diag, XST_ERR_PARSE,
-                         "%s: id is \"%s\" but the content hashes to \"%s\"; the file was edited by hand: set id to that, or fit again",
-                         name, id, profile->id);
+        return xsti_fail(
+            diag, XST_ERR_PARSE,
+            "%s: id is \"%s\" but the content hashes to \"%s\"; the file was edited by hand: set id to that, or fit again",
+            name, id, profile->id);
     memcpy(profile->id, id, sizeof id);
     return XST_OK;
 }
 
-enum xst_status xst_profile_parse(const char *name, const char *text, size_t text_bytes, struct xst_profile *profile_out,
-                                  struct xst_diag *warning_out, struct xst_diag *diag)
+enum xst_status xst_profile_parse(const char *name, const char *text, size_t text_bytes,
+                                  struct xst_profile *profile_out, struct xst_diag *warning_out, struct xst_diag *diag)
 {
     json_t *root = NULL;
     struct xst_diag warning = {XST_OK, 0, ""};

@@ -66,8 +66,8 @@ static json_t *floor_json(const struct xst_floor_table *table)
     for (size_t i = 0; i < table->count; i++) {
         const struct xst_floor_point *const point = &table->points[i];
         json_array_append_new(array, json_pack("{s:I, s:I, s:f, s:s}", "producers", (json_int_t)point->producers,
-                                               "bytes_per_producer", (json_int_t)point->bytes_per_producer, "us", point->us,
-                                               "source", xst_floor_source_text(point->source)));
+                                               "bytes_per_producer", (json_int_t)point->bytes_per_producer, "us",
+                                               point->us, "source", xst_floor_source_text(point->source)));
     }
     return array;
 }
@@ -77,8 +77,8 @@ static json_t *capacity_json(const struct xst_capacity_table *table)
     json_t *const array = json_array();
     for (size_t i = 0; i < table->count; i++) {
         const struct xst_capacity_point *const point = &table->points[i];
-        json_array_append_new(array, json_pack("{s:I, s:f, s:f, s:f, s:I}", "producers", (json_int_t)point->producers, "bytes",
-                                               point->bytes, "low", point->low, "high", point->high, "n",
+        json_array_append_new(array, json_pack("{s:I, s:f, s:f, s:f, s:I}", "producers", (json_int_t)point->producers,
+                                               "bytes", point->bytes, "low", point->low, "high", point->high, "n",
                                                (json_int_t)point->n));
     }
     return array;
@@ -111,10 +111,10 @@ static json_t *residuals_json(const struct xst_path *path)
     json_t *const object = json_object();
 #define X(key, field)                                                                                                  \
     json_object_set_new(object, #key,                                                                                  \
-                        path->field.known ? json_pack("{s:f, s:f, s:I}", "median_abs_rel_err", path->field.value,      \
-                                                      "max_abs_rel_err", path->field.high, "n",                        \
-                                                      (json_int_t)path->field.n)                                       \
-                                          : json_null());
+                        path->field.known                                                                              \
+                            ? json_pack("{s:f, s:f, s:I}", "median_abs_rel_err", path->field.value, "max_abs_rel_err", \
+                                        path->field.high, "n", (json_int_t)path->field.n)                              \
+                            : json_null());
     XSTI_PATH_RESIDUALS(X)
 #undef X
     return object;

@@ -60,15 +60,16 @@ enum xst_status xsti_header_read(const struct xsti_table *table, const struct xs
         if (column == table->column_count)
             return fail_unknown_column(table, csv, &csv->fields[f], diag);
         if (header.field_of_column[column] != NO_FIELD)
-            return xsti_fail_at(diag, XST_ERR_PARSE, csv->line, "%s:%lld: column \"%s\" stands twice, as fields %zu and %zu",
-                                csv->name, (long long)csv->line, table->columns[column].name,
-                                header.field_of_column[column] + 1, f + 1);
+            return xsti_fail_at(diag, XST_ERR_PARSE, csv->line,
+                                "%s:%lld: column \"%s\" stands twice, as fields %zu and %zu", csv->name,
+                                (long long)csv->line, table->columns[column].name, header.field_of_column[column] + 1,
+                                f + 1);
         header.field_of_column[column] = f;
     }
     for (size_t c = 0; c < table->column_count; c++) {
         if (header.field_of_column[c] == NO_FIELD)
-            return xsti_fail_at(diag, XST_ERR_PARSE, csv->line, "%s:%lld: column \"%s\" is missing; %s need it", csv->name,
-                                (long long)csv->line, table->columns[c].name, table->title);
+            return xsti_fail_at(diag, XST_ERR_PARSE, csv->line, "%s:%lld: column \"%s\" is missing; %s need it",
+                                csv->name, (long long)csv->line, table->columns[c].name, table->title);
     }
     *header_out = header;
     return XST_OK;
@@ -78,9 +79,10 @@ static enum xst_status fail_number(const struct xsti_csv *csv, const struct xsti
                                    const struct xsti_field *field, const char *complaint, struct xst_diag *diag)
 {
     char quoted[XSTI_QUOTE_BYTES];
-    return xsti_fail_at(diag, XST_ERR_PARSE, csv->line, "%s:%lld: %s is %s, which %s; %s of %.15g..%.15g is needed", csv->name,
-                        (long long)csv->line, column->name, xsti_quote(field->text, field->bytes, quoted), complaint,
-                        column->kind == XSTI_COLUMN_INT ? "an integer" : "a number", column->low, column->high);
+    return xsti_fail_at(diag, XST_ERR_PARSE, csv->line, "%s:%lld: %s is %s, which %s; %s of %.15g..%.15g is needed",
+                        csv->name, (long long)csv->line, column->name, xsti_quote(field->text, field->bytes, quoted),
+                        complaint, column->kind == XSTI_COLUMN_INT ? "an integer" : "a number", column->low,
+                        column->high);
 }
 
 static enum xst_status fail_range(const struct xsti_csv *csv, const struct xsti_column *column,
@@ -137,8 +139,9 @@ enum xst_status xsti_record_read(const struct xsti_table *table, const struct xs
                                  const struct xsti_csv *csv, void *record, struct xst_diag *diag)
 {
     if (csv->field_count != table->column_count)
-        return xsti_fail_at(diag, XST_ERR_PARSE, csv->line, "%s:%lld: %zu fields, the header has %zu; is the line truncated?",
-                            csv->name, (long long)csv->line, csv->field_count, table->column_count);
+        return xsti_fail_at(diag, XST_ERR_PARSE, csv->line,
+                            "%s:%lld: %zu fields, the header has %zu; is the line truncated?", csv->name,
+                            (long long)csv->line, csv->field_count, table->column_count);
     for (size_t c = 0; c < table->column_count; c++)
         XSTI_TRY(read_column(csv, &table->columns[c], &csv->fields[header->field_of_column[c]], record, diag));
     return XST_OK;

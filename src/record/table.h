@@ -19,7 +19,7 @@ enum xsti_column_kind { XSTI_COLUMN_INT, XSTI_COLUMN_REAL, XSTI_COLUMN_WORD };
 struct xsti_column {
     const char *name;
     enum xsti_column_kind kind;
-    double low;  /* INT, REAL: accepted range */
+    double low; /* INT, REAL: accepted range */
     double high;
     size_t offset; /* INT: int64_t, REAL: double, in the record */
     /* WORD: reads a text into the record (0 on success), writes it back, and lists what is valid. */

@@ -12,7 +12,8 @@
 
 #include <xstage/machine.h>
 
-static const char spec[] = "file:" XST_SOURCE_DIR "/data/h200x2-bursts.csv," XST_SOURCE_DIR "/data/h200-host-bystander.csv";
+static const char spec[] =
+    "file:" XST_SOURCE_DIR "/data/h200x2-bursts.csv," XST_SOURCE_DIR "/data/h200-host-bystander.csv";
 
 static const struct xst_measure_request burst = {.probe = XST_PROBE_BURST,
                                                  .mode = XST_MODE_ISOLATED,
