@@ -4,6 +4,7 @@
  */
 #include "fa_a2a/ref.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,7 @@ static void scores_of_row(const struct xsti_fa_problem *problem, const uint16_t 
 static void one_row(const struct xsti_fa_problem *problem, const uint16_t *q, const uint16_t *k, const uint16_t *v,
                     int64_t batch, int64_t head, int in_bf16, double *weights, float *out, float *lse)
 {
+    assert(problem->key_len > 0);
     scores_of_row(problem, q, k, batch, head, in_bf16, weights);
     double most = weights[0], total = 0;
     for (int64_t key = 1; key < problem->key_len; key++)

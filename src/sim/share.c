@@ -2,6 +2,7 @@
  *
  * Who drains how fast. Every change of a member's share goes through here.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "sim/engine.h"
@@ -339,6 +340,7 @@ static struct xsti_member *saturated(struct xsti_engine *engine, struct xsti_sou
                 if (member->share == XSTI_SHARE_SHARED && (!lowest || member->threshold < lowest->threshold))
                     lowest = member;
             }
+            assert(lowest != NULL); /* `sharing` counts such members */
             group->threshold = lowest->threshold;
             const double excess = source->level - group->threshold * group->weight - group->capped;
             if (excess >= 0 && (!found || excess > found_excess)) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # fit --dispersion: the fluid stands beside the laws and is judged on rows that served nothing.
-set -eu
+# shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 expect 0 fit "$host" --dispersion --validate --json -o host.json

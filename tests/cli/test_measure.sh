@@ -71,7 +71,9 @@ code=0
 # Measure, fit, validate in one step.
 expect 0 calibrate --machine "$sim" -o made -q
 out_has '(synthetic'
-[ -s made/profile.json ] && [ -s made/report.html ] && [ -s made/samples.csv ] || fail "calibrate left: $(ls made)"
+for file in profile.json report.html samples.csv; do
+    [ -s "made/$file" ] || fail "calibrate left no $file"
+done
 json made/profile.json 'abs(d["paths"][0]["drain_bytes_per_us"]["value"] / 100e3 - 1) < 0.02'
 expect 2 calibrate --machine "$sim" -o made
 err_has 'exists already'
