@@ -20,7 +20,7 @@
 #include "planner/moe_layer.h"
 #include "planner/moe_list.h"
 
-enum { MOST_LEADS = 7, MOST_GROUPS = 3, WAVE_TILES = 8192, SETTLED_ROUNDS = 2 };
+enum { MOST_LEADS = 7, MOST_GROUPS = 3, WAVE_TILES = 8192, SETTLED_ROUNDS = 3 };
 
 static enum xst_status count(const struct xst_moe_setup *setup, struct xsti_moe_layer *layer, struct xst_diag *diag)
 {
@@ -83,17 +83,16 @@ static struct xsti_moe_list list_of(const struct xsti_moe_layer *layer)
                                   .act_us = setup->act_us};
 }
 
-static double starve_of(const struct xsti_moe_list *list, void *workspace)
+/* What the list takes beyond work / CTAs. */
+static double beyond_work_us(const struct xsti_moe_list *list, const struct xsti_moe_run *run)
 {
-    if (list->blocks == 0)
-        return 0;
     const double work_us = ((double)(list->blocks * list->l1_per_block) * list->l1_us +
                             (double)(list->blocks * list->l2_per_block) * list->l2_us) /
                            (double)list->producers;
-    return fmax(xsti_moe_list_run(list, workspace).makespan_us - work_us, 0);
+    return fmax(run->makespan_us - work_us, 0);
 }
 
-/* Whole waves up to a budget of tiles; more waves wait as those did. */
+/* Whole waves up to a budget of tiles; the others wait as those did, and end once. */
 static double starve_wave(const struct xsti_moe_layer *layer)
 {
     struct xsti_moe_list list = list_of(layer);
@@ -105,21 +104,29 @@ static double starve_wave(const struct xsti_moe_layer *layer)
     if (list.wave_count == 0)
         return 0;
     list.blocks = layer->wave_ends[list.wave_count - 1];
-    return starve_of(&list, layer->list_workspace) * (double)layer->waves / (double)list.wave_count;
+    const struct xsti_moe_run run = xsti_moe_list_run(&list, layer->list_workspace);
+    const double more = (double)layer->waves / (double)list.wave_count - 1;
+    return beyond_work_us(&list, &run) + more * run.wait_us / layer->producers;
 }
 
-/* Start-up and tail of a long call are those of a shorter one; a lead of everything stays a lead of everything. */
+/* Start-up and tail of a long call are those of a shorter one, and in between every tile waits as it does there; a
+ * lead of everything stays a lead of everything. */
 static double starve_interleaved(const struct xsti_moe_layer *layer, int64_t lead, int64_t group)
 {
     struct xsti_moe_list list = list_of(layer);
     const int all = lead >= layer->l1_tiles;
-    const int64_t settle = SETTLED_ROUNDS * list.producers / list.l2_per_block + 1;
+    const int fed = layer->setup->lead_startup > 0 && lead >= layer->setup->lead_startup;
+    const int64_t rounds = fed ? 1 : SETTLED_ROUNDS;
+    const int64_t settle = (rounds * list.producers + 2 * group) / list.l2_per_block + 1;
     list.lead_tiles = lead;
     list.group_tiles = group;
     list.blocks = xsti_moe_list_shorten(&list, settle + (all ? 0 : lead / list.l1_per_block + 1));
     if (all)
         list.lead_tiles = list.blocks * list.l1_per_block;
-    return starve_of(&list, layer->list_workspace);
+    const struct xsti_moe_run run = xsti_moe_list_run(&list, layer->list_workspace);
+    const double left = (double)((layer->blocks - list.blocks) * list.l2_per_block);
+    const double each_us = run.steady_tiles > 0 ? run.steady_wait_us / (double)run.steady_tiles : 0;
+    return beyond_work_us(&list, &run) + left * each_us / layer->producers;
 }
 
 /* Leads worth a look, rising and not too close, for turns of one tile; larger turns shift them. */

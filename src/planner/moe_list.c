@@ -79,16 +79,18 @@ struct xsti_moe_run xsti_moe_list_run(const struct xsti_moe_list *list, void *wo
     const size_t places = ring_places(list->producers);
     struct queue l1 = {ready_us + list->blocks, places - 1, 0, 0},
                  l2 = {ready_us + list->blocks + places, places - 1, 0, 0};
-    const int64_t l2_tiles = list->blocks * list->l2_per_block;
+    const int64_t l1_tiles = list->blocks * list->l1_per_block, l2_tiles = list->blocks * list->l2_per_block;
     const int64_t least = xsti_moe_least_lead(list->l1_per_block, list->l2_per_block, list->group_tiles);
     const int64_t lead = list->lead_tiles > least ? list->lead_tiles : least;
     struct position at = {0, 0, 0, 0, 0, 0, 0};
-    struct xsti_moe_run run = {0, 0};
+    struct xsti_moe_run run = {0, 0, 0, 0};
     int64_t l1_until = 0, l2_until = 0;
     l2.ends[0] = INFINITY;
     for (int64_t cta = 0; cta < list->producers; cta++)
         push(&l1, 0);
     while (at.l2 < l2_tiles) {
+        const double before_us = run.wait_us;
+        const int64_t first = at.l2;
         next_turn(list, lead, &at, &l1_until, &l2_until);
         for (; at.l1 < l1_until; at.l1++) {
             const double end_us = first_free(&l1, &l2) + list->l1_us;
@@ -109,6 +111,10 @@ struct xsti_moe_run xsti_moe_list_run(const struct xsti_moe_list *list, void *wo
                 at.l2_block++;
                 at.l2_in_block = 0;
             }
+        }
+        if (first >= 2 * list->producers && at.l1 < l1_tiles) {
+            run.steady_wait_us += run.wait_us - before_us;
+            run.steady_tiles += at.l2 - first;
         }
     }
     return run;

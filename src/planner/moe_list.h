@@ -31,6 +31,10 @@ struct xsti_moe_list {
 struct xsti_moe_run {
     double makespan_us;
     double wait_us; /* all CTAs */
+    /* Interleaved: waits from the third round of Linear-2 tiles to the last Linear-1 tile, and the tiles they fell
+     * on. */
+    double steady_wait_us;
+    int64_t steady_tiles;
 };
 
 /* The smallest lead that never waits for itself: (q0 + group - 1) / n2 blocks must be under way when a turn begins. */

@@ -174,7 +174,7 @@ static double weight_reads_us(const struct xsti_moe_layer *layer, const struct x
     double reads = 0;
     together = together > turn ? together : turn;
     together = together > 1 ? together : 1;
-    if (candidate->schedule == XST_SCHEDULE_WAVE)
+    if (candidate->schedule == XST_SCHEDULE_WAVE && layer->blocks > 0)
         together = layer->blocks;
     for (int64_t e = 0; e < layer->experts; e++)
         reads += (double)((xsti_moe_blocks(setup, layer->rows_per_expert[e]) + together - 1) / together);

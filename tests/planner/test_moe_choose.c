@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The decision of one step: no allocation, the same answer as the plan, the list's waits as the exact list has them.
+ */
+#include <xstage/audit.h>
+
+#include "planner/fixture.h"
+
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined __SANITIZE_ADDRESS__ || defined SANITIZED
+#define COUNTS_ALLOCATIONS 0
+#else
+#define COUNTS_ALLOCATIONS 1
+#endif
+
+static int allocations;
+
+#if COUNTS_ALLOCATIONS
+/* The library's calls come here too: the program's symbols win. */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *old, size_t bytes);
+
+void *malloc(size_t bytes)
+{
+    allocations++;
+    return __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+    allocations++;
+    return __libc_calloc(count, bytes);
+}
+
+void *realloc(void *old, size_t bytes)
+{
+    allocations++;
+    return __libc_realloc(old, bytes);
+}
+#endif
+
+struct ready {
+    struct xst_profile profile;
+    struct xst_moe_setup setup;
+    size_t bytes;
+    void *workspace;
+};
+
+static struct ready ready_for(struct xst_moe_shape shape)
+{
+    struct ready ready = {.profile = pair_profile()};
+    struct xst_diag diag = {XST_OK, 0, ""};
+    xt_ok(xst_moe_setup_make(&ready.profile, &shape, &moe_tiles, NULL, &ready.setup, &diag), &diag);
+    ready.bytes = xst_moe_workspace_bytes(&ready.setup);
+    ready.workspace = malloc(ready.bytes);
+    assert_non_null(ready.workspace);
+    return ready;
+}
+
+static void release(struct ready *ready)
+{
+    free(ready->workspace);
+    xst_profile_free(&ready->profile);
+}
+
+static void nothing_is_allocated(void **state)
+{
+    (void)state;
+    if (!COUNTS_ALLOCATIONS)
+        skip();
+    static int64_t counts[1024];
+    static struct xst_moe_choice choice;
+    size_t presets = 0;
+    const struct xst_moe_preset *const preset = xst_moe_presets(&presets);
+    const int64_t too_many[] = {INT64_MAX / 2};
+    for (size_t i = 0; i < 6 && i < presets; i++) {
+        struct ready ready = ready_for(moe_shape_of(preset[i].name, 8));
+        struct xst_diag diag = {XST_OK, 0, ""};
+        xt_ok(xst_routing_make(XST_ROUTING_HOT_EXPERT, 6, &ready.setup.shape, counts, &diag), &diag);
+        const int before = allocations;
+        const enum xst_status status = xst_moe_choose(&ready.setup, counts, ready.setup.shape.experts / 8,
+                                                      ready.workspace, ready.bytes, &choice, &diag);
+        const enum xst_status refused =
+            xst_moe_choose(&ready.setup, too_many, 1, ready.workspace, ready.bytes, &choice, &diag);
+        assert_int_equal(allocations, before);
+        assert_int_equal(status, XST_OK);
+        assert_int_equal(refused, XST_ERR_RANGE);
+        release(&ready);
+    }
+    assert_true(allocations > 0);
+}
+
+/* A guard behind the workspace is not touched, whatever the routing. */
+static void the_workspace_is_enough(void **state)
+{
+    (void)state;
+    enum { GUARD = 64 };
+    static int64_t counts[256];
+    static struct xst_moe_choice choice;
+    struct ready ready = ready_for(moe_shape_of("deepseek-v3", 8));
+    unsigned char *const memory = malloc(ready.bytes + GUARD);
+    assert_non_null(memory);
+    for (int routing = 0; routing < 4; routing++) {
+        for (double skew = 0; skew < 40; skew += 6) {
+            struct xst_diag diag = {XST_OK, 0, ""};
+            xt_ok(xst_routing_make((enum xst_routing)routing, skew, &ready.setup.shape, counts, &diag), &diag);
+            memset(memory, 0xA5, ready.bytes + GUARD);
+            xt_ok(xst_moe_choose(&ready.setup, counts, 256, memory, ready.bytes, &choice, &diag), &diag);
+            for (size_t i = 0; i < GUARD; i++)
+                assert_int_equal(memory[ready.bytes + i], 0xA5);
+            assert_true(choice.chosen >= 0);
+            for (int64_t i = 0; i < choice.count; i++)
+                assert_true(choice.candidates[i].predicted_us >= choice.candidates[choice.chosen].predicted_us);
+        }
+    }
+    free(memory);
+    release(&ready);
+}
+
+static void the_plan_says_the_same(void **state)
+{
+    (void)state;
+    static int64_t counts[1024];
+    static struct xst_moe_choice choice, again;
+    size_t presets = 0;
+    const struct xst_moe_preset *const preset = xst_moe_presets(&presets);
+    for (size_t i = 0; i < presets; i++) {
+        struct xst_plan plan;
+        struct xst_diag diag = {XST_OK, 0, ""};
+        struct ready ready = ready_for(moe_shape_of(preset[i].name, 2));
+        const int64_t experts = ready.setup.shape.experts / 2;
+        xt_ok(xst_routing_make(XST_ROUTING_ZIPF, 0.7, &ready.setup.shape, counts, &diag), &diag);
+        xt_ok(xst_moe_choose(&ready.setup, counts, experts, ready.workspace, ready.bytes, &choice, &diag), &diag);
+        memset(ready.workspace, 0xFF, ready.bytes);
+        memset(&again, 0xFF, sizeof again);
+        xt_ok(xst_moe_choose(&ready.setup, counts, experts, ready.workspace, ready.bytes, &again, &diag), &diag);
+        assert_int_equal(choice.chosen, again.chosen);
+        xt_ok(xst_plan_moe(&ready.profile, &ready.setup.shape, &moe_tiles, NULL, 0, counts, experts, &plan, &diag),
+              &diag);
+        plan_holds(&plan);
+        assert_int_equal(plan.count, choice.count);
+        assert_int_equal(plan.chosen, choice.chosen);
+        for (int64_t c = 0; c < choice.count; c++) {
+            xt_near(again.candidates[c].predicted_us, choice.candidates[c].predicted_us, 0);
+            xt_near(plan.considered[c].predicted_us.value, choice.candidates[c].predicted_us, 1e-3);
+        }
+        xst_plan_free(&plan);
+        release(&ready);
+    }
+}
+
+/* Shortened lists inside the decision, against the whole list: within one tile where nobody starves, and a tenth
+ * where leads are too small. */
+static void waits_are_those_of_the_exact_list(void **state)
+{
+    (void)state;
+    static int64_t counts[1024];
+    static struct xst_moe_choice choice;
+    static const char *const names[] = {"qwen3-30b", "deepseek-v3", "qwen3-235b", "gpt-oss-120b", "dit-moe-l"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct ready ready = ready_for(moe_shape_of(names[i], 8));
+        const struct xst_moe_setup *const setup = &ready.setup;
+        struct xst_diag diag = {XST_OK, 0, ""};
+        xt_ok(xst_routing_make(XST_ROUTING_UNIFORM, 0, &setup->shape, counts, &diag), &diag);
+        xt_ok(xst_moe_choose(setup, counts, setup->shape.experts / 8, ready.workspace, ready.bytes, &choice, &diag),
+              &diag);
+        const struct xst_lead_problem problem = {choice.blocks,         setup->l1_per_block, setup->l2_per_block,
+                                                 setup->plan.producers, setup->l1_us,        setup->l2_us,
+                                                 setup->act_us};
+        for (int64_t c = 0; c < choice.count; c++) {
+            const struct xst_moe_candidate *const candidate = &choice.candidates[c];
+            struct xst_lead_waits waits;
+            if (candidate->schedule != XST_SCHEDULE_INTERLEAVED || candidate->group_tiles != 1)
+                continue;
+            xt_ok(xst_lead_run(&problem, candidate->lead_tiles, &waits, &diag), &diag);
+            const double exact_us = fmax(waits.makespan_us - candidate->compute_us, 0);
+            xt_near(candidate->starve_us, exact_us, fmax(setup->l1_us, setup->l2_us) + 0.1 * exact_us);
+        }
+        release(&ready);
+    }
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    static struct xst_moe_choice choice;
+    struct ready ready = ready_for(moe_shape_of("mixtral-8x7b", 2));
+    struct xst_diag diag = {XST_OK, 0, ""};
+    const int64_t negative[] = {-1}, many[] = {8193}, all[] = {8192, 8192, 8192};
+    xt_status(xst_moe_choose(&ready.setup, negative, 1, ready.workspace, ready.bytes, &choice, &diag), XST_ERR_RANGE,
+              &diag);
+    xt_contains(diag.text, "expert 0 has -1 rows");
+    xt_status(xst_moe_choose(&ready.setup, many, 1, ready.workspace, ready.bytes, &choice, &diag), XST_ERR_RANGE,
+              &diag);
+    xt_status(xst_moe_choose(&ready.setup, all, 3, ready.workspace, ready.bytes, &choice, &diag), XST_ERR_RANGE, &diag);
+    xt_contains(diag.text, "more than topk of every token");
+    xt_status(xst_moe_choose(&ready.setup, all, 0, ready.workspace, ready.bytes, &choice, &diag), XST_ERR_RANGE, &diag);
+    xt_status(xst_moe_choose(&ready.setup, all, 1, ready.workspace, ready.bytes - 1, &choice, &diag), XST_ERR_RANGE,
+              &diag);
+    release(&ready);
+}
+
+/* A rank that received nothing has nothing to wait for. */
+static void no_rows(void **state)
+{
+    (void)state;
+    static struct xst_moe_choice choice;
+    struct ready ready = ready_for(moe_shape_of("mixtral-8x7b", 2));
+    struct xst_diag diag = {XST_OK, 0, ""};
+    const int64_t none[] = {0, 0, 0, 0};
+    xt_ok(xst_moe_choose(&ready.setup, none, 4, ready.workspace, ready.bytes, &choice, &diag), &diag);
+    assert_int_equal(choice.blocks, 0);
+    assert_true(choice.chosen >= 0 || choice.candidates[0].gap != XST_MOE_GAP_NONE);
+    if (choice.chosen >= 0)
+        assert_true(choice.candidates[choice.chosen].predicted_us < 5);
+    release(&ready);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_allocated),
+        cmocka_unit_test(the_workspace_is_enough),
+        cmocka_unit_test(the_plan_says_the_same),
+        cmocka_unit_test(waits_are_those_of_the_exact_list),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(no_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
