@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Every header stands alone. Public ones compile by themselves as C11 (gcc, clang), C++17 (g++, clang++) and under nvcc
-# where that is installed; private ones of src/ and cuda/ as C11.
+# where that is installed, and all of them go together; private ones of src/ and cuda/ as C11.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -38,6 +38,13 @@ for header in include/xstage/*.h; do
     if [ -n "$nvcc" ]; then
         check "$name" "$nvcc" -std=c++17 -Iinclude -gencode=arch=compute_90a,code=sm_90a -fatbin -o "$work/alone.fatbin" "$work/alone.cu"
     fi
+done
+
+# All public headers in one program, forwards and backwards: no name is defined twice.
+for order in sort 'sort -r'; do
+    find include/xstage -name '*.h' | $order | sed 's|include/\(.*\)|#include <\1>|' | tee "$work/all.c" >"$work/all.cc"
+    check "all public headers" gcc -std=c11 "${strict[@]}" "$work/all.c"
+    if command -v g++ >/dev/null; then check "all public headers" g++ -std=c++17 "${strict[@]}" "$work/all.cc"; fi
 done
 
 while read -r header; do
