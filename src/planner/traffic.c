@@ -144,7 +144,11 @@ static void predict(const struct task *task, const struct xst_path *path, const 
     const double left = xst_law_backlog_bytes(&burst->largest),
                  backlog = burst->staged ? left : fmin(left, burst->largest.capacity_bytes);
     candidate->compute_us = xsti_plan_known(bursts * traffic->gap_us);
-    candidate->exposed_issue_us = xsti_plan_known(pieces * (period_us - burst->gap_us));
+    /* The last burst of an issuing role has no work to hide behind. */
+    const double last_us = burst->staged || burst->slots <= 1 || !(traffic->bursts_per_producer > 0) ? 0
+                           : drifting ? burst->largest.floor_us
+                                      : xst_law_isolated_issue_us(&burst->largest);
+    candidate->exposed_issue_us = xsti_plan_known(pieces * (period_us - burst->gap_us) + last_us);
     candidate->backlog_bytes = xsti_plan_known(backlog);
     candidate->extrapolated = burst->extrapolated;
     if (path->free_capacity_bytes.known && traffic->prefetch_us >= 0) {
