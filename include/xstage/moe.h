@@ -84,6 +84,44 @@ enum xst_status xst_moe_count(const struct xst_moe_shape *shape, const struct xs
 enum xst_status xst_moe_traffic(const struct xst_moe_shape *shape, const struct xst_moe_plan *plan,
                                 struct xst_traffic *traffic_out, struct xst_diag *diag);
 
+/* One tile of the walk. */
+enum xst_moe_part { XST_MOE_STEADY, XST_MOE_STARTUP, XST_MOE_TAIL }; /* as xst_lead_waits counts Linear-2 tiles */
+struct xst_moe_tile {
+    int linear; /* 1 or 2 */
+    enum xst_moe_part part;
+    int64_t expert; /* of the rank */
+    int64_t block;  /* counted over the rank */
+    int64_t column;
+    int64_t rows; /* of the block that are there */
+};
+
+/* Where one linear layer stands. */
+struct xst_moe_cursor {
+    int64_t expert, in_expert, block, column;
+    int64_t taken;
+};
+
+/* The order in which a rank's CTAs take tiles: *wave* all Linear-1 tiles of the fewest experts with two of them per CTA, then
+ * their Linear-2 tiles; *interleaved* Linear-1 tiles until `lead` + floor(rho * j) of them were taken before Linear-2 tile j,
+ * j counted in groups of `group`. Block by block, columns inside. A Linear-2 tile needs all Linear-1 tiles of its block. */
+struct xst_moe_walk {
+    const int64_t *rows; /* by local expert; the caller's */
+    int64_t experts;
+    int64_t tile_rows, l1_per_block, l2_per_block, producers;
+    int64_t lead, group;
+    int64_t blocks; /* of the rank */
+    int64_t wave_end;
+    int interleaved;
+    struct xst_moe_cursor l1, l2;
+};
+enum xst_status xst_moe_walk_begin(const struct xst_moe_shape *shape, const struct xst_moe_plan *plan,
+                                   const int64_t *rows, int64_t experts, int64_t lead, int64_t group,
+                                   struct xst_moe_walk *walk_out, struct xst_diag *diag);
+/* 1 with *tile_out filled, 0 at the end. */
+int xst_moe_walk_next(struct xst_moe_walk *walk, struct xst_moe_tile *tile_out);
+/* Blocks that can be between the first Linear-1 and the last Linear-2 tile at once, at most. */
+int64_t xst_moe_walk_live_blocks(const struct xst_moe_walk *walk);
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,7 +11,7 @@
  *
  * Flows are kept per source and mix of destinations, never per tile and destination; memory grows with SMs and not with tiles.
  * Time moves from event to event. With few ranks the network's rates are settled anew at every change; with many at the end of
- * every `rate_step_us`, and in between the ranks run on their own. Same input and seed, same output, any number of threads.
+ * every `rate_step_us`, and in between the ranks run on their own. Same input and seed, same output.
  * Units: us, bytes, bytes/us.
  */
 #ifndef XSTAGE_TIMELINE_H
@@ -103,7 +103,8 @@ struct xst_pull {
     int32_t mix; /* where they come from */
 };
 
-/* Returns 1 with *tile_out filled, 0 when this SM is done. Called for one rank at a time; two ranks at once on two threads. */
+/* Returns 1 with *tile_out filled, 0 when this SM is done. A rank's SMs are
+ * asked in the order of their time. */
 typedef int xst_timeline_next(void *context, int64_t rank, int64_t sm, int64_t taken, struct xst_tile *tile_out);
 typedef int xst_timeline_pull(void *context, int64_t rank, int64_t index, struct xst_pull *pull_out);
 /* What a tile is ("Linear-2 tile 3 of block 7"), and what a counter counts. */
@@ -164,7 +165,7 @@ struct xst_timeline_config {
     xst_timeline_pull *pull;                    /* may be NULL */
     xst_timeline_describe *describe;            /* may be NULL */
     xst_timeline_counter_name *counter_name;    /* may be NULL */
-    xst_timeline_span *span;                    /* may be NULL; one thread then */
+    xst_timeline_span *span;                    /* may be NULL */
     void *span_context;
 };
 
@@ -248,6 +249,21 @@ struct xst_timeline_options {
 enum xst_status xst_timeline_fa_a2a(const struct xst_profile *profile, const struct xst_fa_a2a_shape *shape,
                                     const struct xst_fa_a2a_plan *plan, const struct xst_timeline_options *options,
                                     struct xst_timeline_result *result_out, struct xst_diag *diag);
+
+struct xst_timeline_moe {
+    int64_t lead;         /* interleaved: Linear-1 tiles ahead, 1 or more */
+    int64_t group;        /* interleaved: Linear-2 tiles in a row, 1 or more */
+    int64_t ring_blocks;  /* blocks the pools hold; 0: all */
+    int no_pull;          /* rows are there from the start */
+    const int64_t *rows;  /* per expert of the model, shape->experts of them, all sources of a group together; every source
+                           * sends each expert the same number */
+};
+
+/* More ranks than experts: every `experts` consecutive ranks form a group of their own, ranks a multiple of it. */
+enum xst_status xst_timeline_moe(const struct xst_profile *profile, const struct xst_moe_shape *shape,
+                                 const struct xst_moe_plan *plan, const struct xst_timeline_moe *moe,
+                                 const struct xst_timeline_options *options, struct xst_timeline_result *result_out,
+                                 struct xst_diag *diag);
 
 /* A described kernel on `ranks` ranks, each sending evenly to the others. */
 enum xst_status xst_timeline_traffic(const struct xst_profile *profile, const struct xst_traffic *traffic, int64_t ranks,

@@ -94,7 +94,6 @@ static enum xst_status loop_steps(struct xsti_timeline *timeline, struct xsti_re
             return XST_OK;
         double end_us = fmax(now_us, at_us) + timeline->rate_step_us;
         end_us = fmin(end_us, fmax(recorder->next_us, now_us));
-#pragma omp parallel for schedule(dynamic, 8) if (!timeline->config->span)
         for (int64_t r = 0; r < ranks; r++)
             run_rank(&timeline->ranks[r], end_us);
         now_us = end_us;

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * xstage simulate: a kernel tile by tile on a machine's profile, any number of ranks.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xstage/text_file.h>
+
+#include "data_dir.h"
+#include "options.h"
+#include "simulate_args.h"
+#include "simulate_view.h"
+
+enum { SVG_SMS = 132 };
+
+#define COUNT_OPTION(option, value, most, text)                                                                        \
+    {                                                                                                                  \
+        .name = option, .kind = CLI_INT, .arg = value, .low = 1, .high = most, .help = text                            \
+    }
+#define COUNT_DEFAULT(option, value, most, otherwise, text)                                                            \
+    {                                                                                                                  \
+        .name = option, .kind = CLI_INT, .arg = value, .low = 1, .high = most, .fallback = otherwise, .help = text     \
+    }
+#define REAL_OPTION(option, value, most, otherwise, text)                                                              \
+    {                                                                                                                  \
+        .name = option, .kind = CLI_REAL, .arg = value, .low = 0, .high = most, .fallback = otherwise, .help = text    \
+    }
+#define WORD_OPTION(option, value, list, otherwise, text)                                                              \
+    {                                                                                                                  \
+        .name = option, .kind = CLI_WORD, .arg = value, .words = list, .fallback = otherwise, .help = text             \
+    }
+
+static const struct cli_option options[] = {
+    {.name = "preset",
+     .kind = CLI_TEXT,
+     .arg = "NAME",
+     .help = "shape of a real model, by name of `xstage list shapes`; single dimensions given beside it win"},
+    COUNT_DEFAULT("ranks", "P", 65536, "2", "devices that exchange"),
+    COUNT_OPTION("heads", "H", 65536, "fa-a2a: attention heads of the model"),
+    COUNT_OPTION("head-dim", "D", 4096, "fa-a2a: head dimension"),
+    COUNT_OPTION("seq", "M", 268435456, "fa-a2a: tokens of the whole sequence"),
+    COUNT_OPTION("batch", "B", 65536, "fa-a2a: sequences in one call; default 1"),
+    COUNT_OPTION("hidden", "H", 1048576, "moe: hidden size"),
+    COUNT_OPTION("inter", "I", 1048576, "moe: intermediate size of an expert"),
+    COUNT_OPTION("experts", "E", 65536, "moe: experts of the model"),
+    COUNT_OPTION("topk", "K", 1024, "moe: experts of one token"),
+    COUNT_OPTION("tokens", "T", 16777216, "moe: tokens of one rank"),
+    {.name = "counts",
+     .kind = CLI_FILE,
+     .arg = "FILE",
+     .help = "moe: rows that every expert received, as numbers in a text or JSON array; - reads standard input"},
+    WORD_OPTION("routing", "KIND", "uniform|zipf|hot-expert|hot-rank", "uniform",
+                "moe: made-up counts instead of a file"),
+    REAL_OPTION("skew", "S", 1e6, "2", "moe: exponent of zipf, or how many times the mean the hot one takes"),
+    WORD_OPTION("schedule", "SCHEDULE", "wave|interleaved", "wave", "moe: order of the tiles"),
+    COUNT_OPTION("lead", "TILES", 1000000000, "moe, interleaved: Linear-1 tiles ahead; default: the knee"),
+    COUNT_DEFAULT("group", "TILES", 1000000, "1", "moe, interleaved: Linear-2 tiles in a row"),
+    COUNT_OPTION("ring", "BLOCKS", 16777216, "moe: row blocks the pools hold; default: all"),
+    {.name = "no-pull", .kind = CLI_FLAG, .help = "moe: the rows are there from the start"},
+    REAL_OPTION("act-frac", "FRAC", 100, "0.1",
+                "moe: activation and publish of a Linear-1 tile, as a share of its matrix time"),
+    WORD_OPTION("method", "METHOD", "st16|st4|bulk", "st16", "16-byte stores, 4-byte stores, or bulk (TMA) stores"),
+    WORD_OPTION("issuer", "WHO", "own|role", "own",
+                "who issues: the role that computed the tile, or a role of its own behind the staging slots"),
+    WORD_OPTION("coupling", "WHEN", "issue|completion", "issue",
+                "whoever issues goes on when its stores were accepted, or only when they are visible (the rival view)"),
+    COUNT_DEFAULT("tile-rows", "ROWS", 65536, "128", "rows of an output tile"),
+    COUNT_OPTION("tile-cols", "COLS", 65536,
+                 "columns of an inner step (fa-a2a, default 128) or of a tile (moe, default 256)"),
+    COUNT_OPTION("producers", "K", 4096, "CTAs of the grid; default: the profile's SM count"),
+    COUNT_DEFAULT("staging-slots", "N", 1024, "1", "output tiles a CTA can hold back"),
+    COUNT_DEFAULT("element-bytes", "BYTES", 16, "2", "bytes of one stored value"),
+    REAL_OPTION("tflops", "TFLOPS", 1e9, NULL, "rate of one device; default: the profile's dense peak"),
+    REAL_OPTION("ingress-gb-per-s", "RATE", 1e9, NULL, "most that arrives at one rank; default: the drain rate"),
+    REAL_OPTION("jitter", "FRAC", 1, "0", "log-normal spread of the tiles' work; 0: equal tiles stay aligned"),
+    REAL_OPTION("start-skew-us", "US", 1e9, "0", "each rank starts this much after the one before it"),
+    REAL_OPTION("rate-step-us", "US", 1e6, NULL,
+                "settle the network this often; default: at every change up to 8 ranks, 1 us up to 64, then 5 us"),
+    REAL_OPTION("series-step-us", "US", 1e9, NULL, "distance of the backlog's points; default: 400 points in all"),
+    COUNT_OPTION("event-limit", "N", 9e15, "give up after so many events with exit code 3"),
+    {.name = "no-free-run", .kind = CLI_FLAG, .help = "leave out the second run that tells what is exposed"},
+    {.name = "trace", .kind = CLI_FILE, .arg = "FILE", .help = "write a Perfetto trace (Chrome trace events, JSON)"},
+    {.name = "svg", .kind = CLI_FILE, .arg = "FILE", .help = "write a picture of the first rank"},
+    COUNT_DEFAULT("trace-ranks", "P", 65536, "2", "ranks in the trace"),
+    {.name = "extrapolate", .letter = 'x', .kind = CLI_FLAG, .help = "read the profile outside its range too"},
+    {.name = NULL},
+};
+
+static const struct cli_example examples[] = {
+    {"xstage simulate fa-a2a --preset flux1 --ranks 4 --svg flux1.svg",
+     "FLUX.1's attention with its all-to-all on four devices, with a picture."},
+    {"xstage simulate moe --preset qwen3-30b --ranks 8 --schedule interleaved --routing zipf --skew 1 --trace t.json",
+     "A fine-grained layer under skewed routing, as a trace for ui.perfetto.dev."},
+    {"xstage simulate moe --preset deepseek-v3 --ranks 8 --coupling completion",
+     "The same kernel if every store had to be visible before the next tile."},
+    {"xstage simulate examples/traffic/gemm-reduce-scatter.json --ranks 4 --json", "A kernel described in JSON."},
+    {NULL, NULL},
+};
+
+static const char about[] =
+    "Steps a kernel through time tile by tile. Each SM takes tiles in the kernel's order, waits for what they need, works, "
+    "and stores into a stage that it shares with the other SMs; the ranks share links that bound what one sends and what "
+    "one receives. Prints when everything is visible everywhere, what the exchange adds to the kernel without it, and per "
+    "rank how long its roles worked, stalled behind the stage and waited for tiles or rows.\n\n"
+    "With equal tiles bursts stay aligned, the worst case; --jitter lets them drift. A schedule that cannot progress (a "
+    "lead or a ring that is too small) is named with the task that waits and what for: exit code 1. -o FILE writes the "
+    "JSON document to FILE.";
+
+static enum xst_status write_text(struct cli *cli, const char *option, char *text)
+{
+    const char *const path = cli_text(cli, option);
+    const enum xst_status status = cli_write(cli, path, text, strlen(text));
+    free(text);
+    return status;
+}
+
+static enum xst_status write_pictures(struct cli *cli, const struct xst_profile *profile,
+                                      const struct simulation *simulation)
+{
+    char title[256], *text = NULL;
+    enum xst_status status = XST_OK;
+    if (simulation->spans.dropped > 0)
+        cli_note(cli, "%zu spans were too many and left out of the trace", simulation->spans.dropped);
+    if (cli_has(cli, "trace")) {
+        status = xst_timeline_trace(&simulation->spans, &simulation->result, simulation->kind_names, &text, &cli->diag);
+        if (status == XST_OK)
+            status = write_text(cli, "trace", text);
+    }
+    if (status == XST_OK && cli_has(cli, "svg")) {
+        snprintf(title, sizeof title, "%.60s%s%.60s, rank 0 of %lld, %.60s: %.4g us", cli_simulation_kernel(simulation),
+                 simulation->name[0] ? " " : "", simulation->name, (long long)simulation->result.rank_count, profile->name,
+                 simulation->result.makespan_us);
+        status = xst_timeline_svg(&simulation->spans, &simulation->result, simulation->kind_names, title, SVG_SMS, &text,
+                                  &cli->diag);
+        if (status == XST_OK)
+            status = write_text(cli, "svg", text);
+    }
+    return status;
+}
+
+static enum xst_status write_output(struct cli *cli, const json_t *document)
+{
+    char *const text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    char *whole = NULL;
+    if (!text || asprintf(&whole, "%s\n", text) < 0)
+        whole = NULL;
+    free(text);
+    return whole ? write_text(cli, "output", whole) : cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
+}
+
+static int finish(struct cli *cli, const struct xst_profile *profile, const struct simulation *simulation)
+{
+    const char *const output = cli_text(cli, "output");
+    struct cli_table table;
+    void *rows = NULL;
+    enum xst_status status = cli_simulation_table(cli, simulation, &rows, &table);
+    if (status == XST_OK)
+        status = write_pictures(cli, profile, simulation);
+    if (status != XST_OK) {
+        free(rows);
+        return cli_fail(cli, status);
+    }
+    json_t *const document = cli_document(cli, "simulate", 1);
+    cli_simulation_put(document, profile, simulation, &table);
+    if (output)
+        status = write_output(cli, document);
+    if (status == XST_OK && cli_wants_text(cli) && !(output && strcmp(output, "-") == 0))
+        cli_simulation_print(cli, stdout, profile, simulation, &table);
+    int code = CLI_FAILED;
+    if (status == XST_OK) {
+        code = cli_emit(cli, document, &table, CLI_GOOD);
+    } else {
+        json_decref(document);
+        code = cli_fail(cli, status);
+    }
+    free(rows);
+    return code;
+}
+
+/* Before the work is done: files that exist are refused. */
+static enum xst_status check_files(struct cli *cli)
+{
+    static const char *const names[] = {"trace", "svg"};
+    enum xst_status status = cli_check_outputs(cli, 1);
+    for (int i = 0; status == XST_OK && i < 2; i++)
+        if (cli_has(cli, names[i]))
+            status = xst_text_check(cli_text(cli, names[i]), cli->force, &cli->diag);
+    return status;
+}
+
+static enum xst_status check_word(struct cli *cli)
+{
+    static const char *const words[] = {"fa-a2a", "moe"};
+    const char *const word = cli->args[0];
+    if (strcmp(word, "fa-a2a") == 0 || strcmp(word, "moe") == 0 || strcmp(word, "-") == 0 || access(word, F_OK) == 0 ||
+        strchr(word, '.') || strchr(word, '/'))
+        return XST_OK;
+    const char *const nearest = cli_nearest(word, words, 2);
+    return cli_say(&cli->diag, XST_ERR_USAGE, "'%.60s' is neither a kernel (fa-a2a, moe) nor a traffic file%s%s%s",
+                   word, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+}
+
+/* A kernel that cannot progress is an answer: no. */
+static int fail_with(struct cli *cli, enum xst_status status)
+{
+    const int stuck = status == XST_ERR_TIMEOUT && strncmp(cli->diag.text, "no progress", 11) == 0;
+    if (stuck)
+        cli_hint(cli, "a larger --lead or --ring lets it go on");
+    if (status == XST_ERR_NO_DATA)
+        cli_hint(cli, "--extrapolate reads the profile outside its range; other profiles: `xstage list profiles`");
+    const int code = cli_fail(cli, status);
+    return stuck ? CLI_NO : code;
+}
+
+static int run(struct cli *cli)
+{
+    struct xst_profile profile = {0};
+    struct simulation simulation = {0};
+    enum xst_status status = check_files(cli);
+    if (status == XST_OK)
+        status = check_word(cli);
+    if (status == XST_OK)
+        status = cli_profile_load(cli, &profile);
+    if (status == XST_OK)
+        status = cli_simulate(cli, &profile, &simulation);
+    const int code = status == XST_OK ? finish(cli, &profile, &simulation) : fail_with(cli, status);
+    cli_simulation_free(&simulation);
+    xst_profile_free(&profile);
+    return code;
+}
+
+const struct cli_command cli_command_simulate = {
+    .name = "simulate",
+    .group = CLI_GROUP_PREDICT,
+    .purpose = "A kernel tile by tile on a machine, on any number of ranks: makespan, stalls, waits, backlog, trace",
+    .needs = "no GPU",
+    .usage = "fa-a2a|moe|TRAFFIC.json [OPTIONS]",
+    .least_args = 1,
+    .most_args = 1,
+    .about = about,
+    .options = options,
+    .examples = examples,
+    .run = run,
+    .arg_words = "fa-a2a|moe",
+};
