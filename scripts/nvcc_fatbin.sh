@@ -29,7 +29,11 @@ run() {
 }
 
 : >"$log"
-run "$nvcc" -std=c++17 -O3 -lineinfo -I"$tree/include" -I"$tree/src" -I"$tree/cuda" -arch="$arch" \
+# Debug names hold a number drawn at random unless a seed is given, so that a second build in the same folder gives the same
+# bytes. (They also hold a hash of the folder.) Older toolkits do not know the option.
+seed=
+if "$nvcc" --help | grep -q frandom-seed; then seed=-frandom-seed=${source#"$tree"/}; fi
+run "$nvcc" -std=c++17 -O3 -lineinfo ${seed:+"$seed"} -I"$tree/include" -I"$tree/src" -I"$tree/cuda" -arch="$arch" \
     -ptx -MD -MF "$output.d" -MT "$output" -o "$ptx" "$source"
 # Line information holds file names: relative to the tree for ours, bare for the toolkit's.
 sed -e '/\.file/s|"'"$tree"'/|"|' -e '/\.file/s|"/.*/|"|' "$ptx" >"$ptx.relative"
