@@ -11,13 +11,15 @@ namespace xst {
 
 /* D: head dimension. Groups: warpgroups that compute, 64 rows each. BlockN: keys of one inner step.
  * Overlap: the scores of a block are computed while the previous block's output product runs.
- * PingPong: warpgroups take turns at the tensor cores, so that one's softmax runs beside the other's products. */
-template <int D_, int Groups_, int BlockN_, bool Overlap_, bool PingPong_, int Method_> struct Config {
+ * PingPong: warpgroups take turns at the tensor cores, so that one's softmax runs beside the other's products.
+ * Settle: all exponentials of a block end before the wait for the product that runs beside them. */
+template <int D_, int Groups_, int BlockN_, bool Overlap_, bool PingPong_, bool Settle_, int Method_> struct Config {
     static constexpr int D = D_;
     static constexpr int GROUPS = Groups_;
     static constexpr int BLOCK_N = BlockN_;
     static constexpr bool OVERLAP = Overlap_;
     static constexpr bool PING_PONG = PingPong_;
+    static constexpr bool SETTLE = Settle_;
     static constexpr int METHOD = Method_;
 
     static constexpr int GROUP_ROWS = 64;

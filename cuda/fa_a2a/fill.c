@@ -69,8 +69,11 @@ void xsti_fa_fill(const struct xst_fa_a2a_call *call, int block_rows, int block_
     params.seq = (int32_t)call->seq;
     params.key_blocks = (int32_t)ceil_div(call->key_len, block_keys);
     params.key_tail = (int32_t)(call->key_len - (params.key_blocks - 1) * (int64_t)block_keys);
-    params.slice_rows = (int32_t)(16 / choice->slices);
-    params.slice_blocks = (int32_t)(params.key_blocks / choice->slices > 0 ? params.key_blocks / choice->slices : 1);
+    int64_t slices = choice->slices; /* no more than there are blocks to send them in */
+    while (slices > 1 && slices > params.key_blocks)
+        slices /= 2;
+    params.slice_rows = (int32_t)(16 / slices);
+    params.slice_blocks = (int32_t)(params.key_blocks / slices);
     params.delay_ns = (uint32_t)choice->delay_ns;
     params.scale = (float)call->scale;
     params.scale_log2 = (float)(call->scale * 1.4426950408889634);

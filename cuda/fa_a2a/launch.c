@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "fa_a2a/fill.h"
+#include "fa_a2a/kernels.h"
 #include "fa_a2a/maps.h"
 #include "fa_a2a/variants.h"
 
@@ -14,7 +15,7 @@ struct variant {
     int head_dim, groups, block_keys, shared_bytes;
     const char *name[3]; /* by store method */
 };
-#define X(d, g, keys, overlap, ping_pong, shared)                                                                      \
+#define X(d, g, keys, overlap, ping_pong, settle, shared)                                                              \
     {d,                                                                                                                \
      g,                                                                                                                \
      keys,                                                                                                             \
@@ -25,14 +26,7 @@ static const struct variant variants[] = {XSTI_FA_VARIANTS_D64(X) XSTI_FA_VARIAN
 #undef X
 enum { VARIANT_COUNT = sizeof variants / sizeof variants[0], PUSH_THREADS = 512, WAIT_THREADS = 128 };
 
-struct xst_fa_a2a_kernels {
-    struct xsti_driver driver;
-    struct xsti_device device;
-    CUmodule d64, d128, exchange;
-    struct xsti_kernel attention[VARIANT_COUNT][3];
-    struct xsti_kernel push, wait;
-    int device_open;
-};
+_Static_assert((int)VARIANT_COUNT == (int)XSTI_FA_VARIANT_COUNT, "kernels.h has another count");
 
 static enum xst_status find_all(struct xst_fa_a2a_kernels *kernels, struct xst_diag *diag)
 {

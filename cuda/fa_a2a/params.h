@@ -73,7 +73,7 @@ struct xsti_fa_params {
     int32_t seq;          /* M */
     int32_t key_blocks;   /* ceil(k_len / b_n) */
     int32_t key_tail;     /* keys in the last block, 1 .. b_n */
-    int32_t slice_blocks; /* paced: key blocks between two slices */
+    int32_t slice_blocks; /* paced: key blocks from slice to slice */
     int32_t slice_rows;   /* paced: rows of a warp's 16 in one slice */
     uint32_t delay_ns;    /* tests: each warpgroup sleeps up to so long before each tile; 0: never */
     float scale;          /* of the scores */

@@ -30,10 +30,10 @@ template <class C> struct Math {
     uint32_t q_parity;
     uint64_t flip; /* bytes to the output buffer of this call */
 
-    /* paced store of the previous tile: where the lane's row goes, and the next row to leave */
+    /* paced store of the previous tile: where the lane's row goes, the next row to leave, and key blocks until it does */
     uint64_t paced_address;
     uint32_t paced_row;
-    int paced_countdown;
+    int paced_blocks;
 
     __device__ __forceinline__ uint32_t staging() const
     {
@@ -91,6 +91,13 @@ template <class C> struct Math {
             named_arrive(NAMED_TURN + (group + 1) % C::GROUPS, 256);
     }
 
+    /* A branch that is never taken, on a value all exponentials are part of: ptxas would sink most of them below the wait. */
+    __device__ __forceinline__ static void settle(const RowState &row)
+    {
+        if (row.sum[0] + row.sum[1] < 0.0f)
+            __nanosleep(1);
+    }
+
     __device__ __forceinline__ static void pack(const float (&s)[C::BLOCK_N / 2], uint32_t (&w)[C::BLOCK_N / 4])
     {
 #pragma unroll
@@ -100,29 +107,37 @@ template <class C> struct Math {
 
     __device__ __forceinline__ void tile(const Tile &tile);
     __device__ __forceinline__ void finish(const Tile &tile, float (&o)[C::D / 2], RowState &row);
+    __device__ __forceinline__ void step(int block, float (&s)[C::BLOCK_N / 2], float (&o)[C::D / 2],
+                                         uint32_t (&w)[C::BLOCK_N / 4], RowState &row);
+    __device__ __forceinline__ int last_block_before_slice(int block) const;
     __device__ __forceinline__ void pace();
     __device__ __forceinline__ void flush();
 };
 
-/* Paced: one slice of the previous tile's rows when its time has come. */
+/* Blocks count down: the last one to run before the next slice leaves. */
+template <class C> __device__ __forceinline__ int Math<C>::last_block_before_slice(int block) const
+{
+    return paced_row < 16 ? max(block - paced_blocks + 1, 0) : 0;
+}
+
+/* Paced: one slice of the previous tile's rows. After the tile's last block it waits for the flush, which has one commit. */
 template <class C> __device__ __forceinline__ void Math<C>::pace()
 {
-    if constexpr (C::METHOD == XSTI_FA_PACED) {
-        if (paced_row < 16 && --paced_countdown <= 0) {
-            paced_countdown = p.slice_blocks;
-            store_rows_bulk<C>(staging(), paced_address, lane, paced_row, paced_row + p.slice_rows);
-            paced_row += p.slice_rows;
-        }
+    if (paced_row < 16) {
+        store_rows_bulk<C>(staging(), paced_address, lane, paced_row, paced_row + p.slice_rows);
+        paced_row += p.slice_rows;
+        paced_blocks = p.slice_blocks;
     }
 }
 
-/* Paced: whatever has not left yet. */
+/* Paced: whatever has not left yet, and the tile's one commit. */
 template <class C> __device__ __forceinline__ void Math<C>::flush()
 {
     if constexpr (C::METHOD == XSTI_FA_PACED) {
         if (paced_row < 16)
             store_rows_bulk<C>(staging(), paced_address, lane, paced_row, 16);
         paced_row = 16;
+        bulk_commit();
     }
 }
 
@@ -158,11 +173,74 @@ __device__ __forceinline__ void Math<C>::finish(const Tile &tile, float (&o)[C::
         store_rows_16<C>(staging(), address, lane);
     } else if constexpr (C::METHOD == XSTI_FA_BULK) {
         store_rows_bulk<C>(staging(), address, lane, 0, 16);
+        bulk_commit();
     } else {
         paced_address = address;
         paced_row = 0;
-        paced_countdown = p.slice_blocks;
+        /* Warpgroups begin at different points of the first interval, or the whole device would send in step; the four warps
+         * of one send together, since each keeps the other three from the next product while it issues. */
+        const uint32_t unit = blockIdx.x * C::GROUPS + group;
+        paced_blocks = 1 + static_cast<int>((unit * 2654435769u >> 16) * static_cast<uint32_t>(p.slice_blocks) >> 16);
     }
+}
+
+/* A further block: its scores and softmax, and the output product of the block before. */
+template <class C>
+__device__ __forceinline__ void Math<C>::step(int block, float (&s)[C::BLOCK_N / 2], float (&o)[C::D / 2],
+                                              uint32_t (&w)[C::BLOCK_N / 4], RowState &row)
+{
+    float factor[2];
+    bool raise;
+    if constexpr (C::OVERLAP) {
+        wait_key();
+        take_turn();
+        hold(o);
+        hold(w);
+        mma_begin();
+        issue_scores(s);
+        wait_value();
+        mma_begin();
+        issue_output(o, w);
+        give_turn();
+        mma_wait<1>();
+        hold(s);
+        release(&smem.k_empty[k.stage]);
+        if (block == 0)
+            release(&smem.q_empty[group]);
+        raise = softmax_next(s, row, p.scale_log2, factor);
+        hold(s); /* the exponentials belong before the wait, beside the running product */
+        if constexpr (C::SETTLE)
+            settle(row);
+        mma_wait<0>();
+    } else {
+        wait_value();
+        hold(o);
+        hold(w);
+        mma_begin();
+        issue_output(o, w);
+        mma_wait<0>();
+    }
+    hold(o);
+    hold(w);
+    release(&smem.v_empty[v.stage]);
+    v.advance();
+    if constexpr (!C::OVERLAP) {
+        wait_key();
+        take_turn();
+        mma_begin();
+        issue_scores(s);
+        give_turn();
+        mma_wait<0>();
+        hold(s);
+        release(&smem.k_empty[k.stage]);
+        if (block == 0)
+            release(&smem.q_empty[group]);
+        raise = softmax_next(s, row, p.scale_log2, factor);
+    }
+    k.advance();
+    pack(s, w);
+    if (raise)
+        scale_rows(o, factor);
 }
 
 template <class C> __device__ __forceinline__ void Math<C>::tile(const Tile &tile)
@@ -171,7 +249,6 @@ template <class C> __device__ __forceinline__ void Math<C>::tile(const Tile &til
     float o[C::D / 2];
     uint32_t w[C::BLOCK_N / 4];
     RowState row;
-    float factor[2];
 
 #pragma unroll
     for (int i = 0; i < C::D / 2; i++)
@@ -193,57 +270,18 @@ template <class C> __device__ __forceinline__ void Math<C>::tile(const Tile &til
     softmax_first(s, row, p.scale_log2);
     pack(s, w);
 
-    for (int block = p.key_blocks - 2; block >= 0; block--) {
-        bool raise;
-        if constexpr (C::OVERLAP) {
-            wait_key();
-            take_turn();
-            hold(o);
-            hold(w);
-            mma_begin();
-            issue_scores(s);
-            wait_value();
-            mma_begin();
-            issue_output(o, w);
-            give_turn();
-            mma_wait<1>();
-            hold(s);
-            release(&smem.k_empty[k.stage]);
-            if (block == 0)
-                release(&smem.q_empty[group]);
-            raise = softmax_next(s, row, p.scale_log2, factor);
-            hold(s); /* the exponentials belong before the wait, beside the running product */
-            mma_wait<0>();
-        } else {
-            wait_value();
-            hold(o);
-            hold(w);
-            mma_begin();
-            issue_output(o, w);
-            mma_wait<0>();
+    int block = p.key_blocks - 2;
+    if constexpr (C::METHOD == XSTI_FA_PACED) {
+        /* slices leave between two runs of blocks, so that the loop itself knows nothing of them */
+        while (block >= 0) {
+            const int stop = last_block_before_slice(block);
+            for (; block >= stop; block--)
+                step(block, s, o, w, row);
+            pace();
         }
-        hold(o);
-        hold(w);
-        release(&smem.v_empty[v.stage]);
-        v.advance();
-        if constexpr (!C::OVERLAP) {
-            wait_key();
-            take_turn();
-            mma_begin();
-            issue_scores(s);
-            give_turn();
-            mma_wait<0>();
-            hold(s);
-            release(&smem.k_empty[k.stage]);
-            if (block == 0)
-                release(&smem.q_empty[group]);
-            raise = softmax_next(s, row, p.scale_log2, factor);
-        }
-        k.advance();
-        pack(s, w);
-        if (raise)
-            scale_rows(o, factor);
-        pace();
+    } else {
+        for (; block >= 0; block--)
+            step(block, s, o, w, row);
     }
     if (p.key_blocks == 1)
         release(&smem.q_empty[group]);

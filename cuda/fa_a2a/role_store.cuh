@@ -62,14 +62,13 @@ template <class C> __device__ __forceinline__ void store_rows_16(uint32_t stagin
     }
 }
 
-/* One bulk store a row, by the lanes first .. last - 1. */
+/* One bulk store a row, by the lanes first .. last - 1. bulk_commit closes the group. */
 template <class C>
 __device__ __forceinline__ void store_rows_bulk(uint32_t staging, uint64_t address, uint32_t lane, uint32_t first,
                                                 uint32_t last)
 {
     if (lane >= first && lane < last && address != 0)
         bulk_store(address, staging_row<C>(staging, lane), C::D * 2);
-    bulk_commit();
 }
 
 } // namespace xst

@@ -3,7 +3,7 @@
  * variants.h - the attention kernels that exist, in one list: kernel_d64.cu and kernel_d128.cu instantiate it, launch.c picks
  * from it. C and CUDA.
  *
- * X(head_dim, groups, block_keys, overlap, ping_pong, shared_bytes): three kernels each, one a store method, by the name
+ * X(head_dim, groups, block_keys, overlap, ping_pong, settle, shared_bytes): three kernels each, one a store method, by the name
  * xst_fa_d<head_dim>_g<groups>_<store>. shared_bytes is checked against sizeof(SharedStorage) where they are instantiated.
  * Which schedule is best for which shape was measured: README.md.
  */
@@ -11,10 +11,10 @@
 #define XST_FA_A2A_VARIANTS_H
 
 #define XSTI_FA_VARIANTS_D128(X)                                                                                       \
-    X(128, 2, 128, true, false, 198656)                                                                                \
-    X(128, 3, 80, true, false, 183296)
+    X(128, 2, 128, true, false, false, 198656)                                                                         \
+    X(128, 3, 80, true, false, true, 183296)
 #define XSTI_FA_VARIANTS_D64(X)                                                                                        \
-    X(64, 2, 192, true, false, 133120)                                                                                 \
-    X(64, 3, 128, true, true, 117760)
+    X(64, 2, 192, true, false, false, 133120)                                                                          \
+    X(64, 3, 128, true, true, false, 117760)
 
 #endif
