@@ -32,8 +32,11 @@ static int run_attention(const struct xst_profile *profile, struct xst_diag *dia
     const struct xst_fa_preset *preset;
     struct xst_timeline_result result;
     const struct xst_timeline_options options = {.no_free_run = 1, .extrapolate = 1, .seed = 1};
-    const struct xst_fa_a2a_plan plan = {
-        .tile_rows = 128, .tile_cols = 128, .stages = 2, .staging_slots = 1, .method = XST_METHOD_ST16};
+    const struct xst_fa_a2a_plan plan = {.tile_rows = 128,
+                                         .tile_cols = 128,
+                                         .stages = 2,
+                                         .staging_slots = 1,
+                                         .method = XST_METHOD_ST16};
     if (xst_fa_preset_find("wan2.1-14b-720p", &preset, diag) != XST_OK)
         return 1;
     const struct xst_fa_a2a_shape shape = {preset->batch, preset->heads, preset->head_dim, preset->seq, 8, 2};
@@ -85,7 +88,8 @@ int main(int argc, char **argv)
         return 3;
     }
     bench_machine();
-    printf("%-28s %6s %10s %12s %12s %8s %8s %8s\n", "kernel", "ranks", "us", "tiles", "events", "wall s", "M/s", "MiB");
+    printf("%-28s %6s %10s %12s %12s %8s %8s %8s\n", "kernel", "ranks", "us", "tiles", "events", "wall s", "M/s",
+           "MiB");
     int failed = run_attention(&profile, &diag);
     for (int64_t ranks = 8; !failed && ranks <= most; ranks = ranks == 8 ? 64 : ranks == 64 ? 1024 : 2 * most + 1)
         for (int schedule = 0; !failed && schedule < 2; schedule++)

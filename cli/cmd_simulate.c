@@ -130,10 +130,10 @@ static enum xst_status write_pictures(struct cli *cli, const struct xst_profile 
     }
     if (status == XST_OK && cli_has(cli, "svg")) {
         snprintf(title, sizeof title, "%.60s%s%.60s, rank 0 of %lld, %.60s: %.4g us", cli_simulation_kernel(simulation),
-                 simulation->name[0] ? " " : "", simulation->name, (long long)simulation->result.rank_count, profile->name,
-                 simulation->result.makespan_us);
-        status = xst_timeline_svg(&simulation->spans, &simulation->result, simulation->kind_names, title, SVG_SMS, &text,
-                                  &cli->diag);
+                 simulation->name[0] ? " " : "", simulation->name, (long long)simulation->result.rank_count,
+                 profile->name, simulation->result.makespan_us);
+        status = xst_timeline_svg(&simulation->spans, &simulation->result, simulation->kind_names, title, SVG_SMS,
+                                  &text, &cli->diag);
         if (status == XST_OK)
             status = write_text(cli, "svg", text);
     }

@@ -18,13 +18,32 @@ static const struct {
     const char *name;
     const char *kernels;
 } belongs[] = {
-    {"heads", "fa-a2a"},        {"head-dim", "fa-a2a"},      {"seq", "fa-a2a"},           {"batch", "fa-a2a"},
-    {"hidden", "moe"},          {"inter", "moe"},            {"experts", "moe"},          {"topk", "moe"},
-    {"tokens", "moe"},          {"counts", "moe"},           {"routing", "moe"},          {"skew", "moe"},
-    {"schedule", "moe"},        {"lead", "moe"},             {"group", "moe"},            {"ring", "moe"},
-    {"no-pull", "moe"},         {"act-frac", "moe"},         {"preset", "fa-a2a moe"},    {"method", "fa-a2a moe"},
-    {"tile-rows", "fa-a2a moe"}, {"tile-cols", "fa-a2a moe"}, {"producers", "fa-a2a moe"}, {"staging-slots", "fa-a2a moe"},
-    {"element-bytes", "fa-a2a moe"}, {"tflops", "fa-a2a moe"},
+    {"heads", "fa-a2a"},
+    {"head-dim", "fa-a2a"},
+    {"seq", "fa-a2a"},
+    {"batch", "fa-a2a"},
+    {"hidden", "moe"},
+    {"inter", "moe"},
+    {"experts", "moe"},
+    {"topk", "moe"},
+    {"tokens", "moe"},
+    {"counts", "moe"},
+    {"routing", "moe"},
+    {"skew", "moe"},
+    {"schedule", "moe"},
+    {"lead", "moe"},
+    {"group", "moe"},
+    {"ring", "moe"},
+    {"no-pull", "moe"},
+    {"act-frac", "moe"},
+    {"preset", "fa-a2a moe"},
+    {"method", "fa-a2a moe"},
+    {"tile-rows", "fa-a2a moe"},
+    {"tile-cols", "fa-a2a moe"},
+    {"producers", "fa-a2a moe"},
+    {"staging-slots", "fa-a2a moe"},
+    {"element-bytes", "fa-a2a moe"},
+    {"tflops", "fa-a2a moe"},
 };
 
 static enum xst_status check_options(struct cli *cli, const char *kernel)
@@ -260,7 +279,9 @@ enum xst_status cli_simulate(struct cli *cli, const struct xst_profile *profile,
     simulation->kind = fa ? SIMULATION_FA_A2A : moe ? SIMULATION_MOE : SIMULATION_TRAFFIC;
     simulation->ranks = cli_int(cli, "ranks");
     fill_options(cli, simulation);
-    return fa ? run_fa(cli, profile, simulation) : moe ? run_moe(cli, profile, simulation) : run_traffic(cli, profile, simulation);
+    return fa    ? run_fa(cli, profile, simulation)
+           : moe ? run_moe(cli, profile, simulation)
+                 : run_traffic(cli, profile, simulation);
 }
 
 void cli_simulation_free(struct simulation *simulation)

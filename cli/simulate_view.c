@@ -92,8 +92,9 @@ static void print_head(const struct cli *cli, FILE *out, const struct xst_profil
                 us(result->free_us, a, sizeof a), us(result->exposed_us, b, sizeof b),
                 100 * result->exposed_us / result->makespan_us);
     if (simulation->kind == SIMULATION_MOE && simulation->moe_plan.schedule == XST_SCHEDULE_INTERLEAVED)
-        fprintf(out, "interleaved, lead %lld tiles (%s), group %lld; Linear-2 tiles that waited: %lld in steady state, "
-                     "%lld at start-up, %lld in the tail\n",
+        fprintf(out,
+                "interleaved, lead %lld tiles (%s), group %lld; Linear-2 tiles that waited: %lld in steady state, "
+                "%lld at start-up, %lld in the tail\n",
                 (long long)simulation->moe.lead, simulation->lead_from, (long long)simulation->moe.group,
                 (long long)result->waited[XST_MOE_STEADY], (long long)result->waited[XST_MOE_STARTUP],
                 (long long)result->waited[XST_MOE_TAIL]);
@@ -162,7 +163,8 @@ static json_t *shape_json(const struct simulation *simulation)
     const struct xst_moe_shape *const moe = &simulation->moe_shape;
     if (simulation->kind == SIMULATION_FA_A2A)
         return json_pack("{s:I, s:I, s:I, s:I, s:I}", "batch", (json_int_t)fa->batch, "heads", (json_int_t)fa->heads,
-                         "head_dim", (json_int_t)fa->head_dim, "seq", (json_int_t)fa->seq, "ranks", (json_int_t)fa->ranks);
+                         "head_dim", (json_int_t)fa->head_dim, "seq", (json_int_t)fa->seq, "ranks",
+                         (json_int_t)fa->ranks);
     if (simulation->kind == SIMULATION_MOE)
         return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "hidden", (json_int_t)moe->hidden, "inter",
                          (json_int_t)moe->inter, "experts", (json_int_t)moe->experts, "topk", (json_int_t)moe->topk,
@@ -181,8 +183,8 @@ static void put_moe(json_t *document, const struct simulation *simulation)
     json_object_set_new(document, "ring_blocks",
                         simulation->moe.ring_blocks ? json_integer(simulation->moe.ring_blocks) : json_null());
     json_object_set_new(document, "waited_tiles",
-                        json_pack("{s:I, s:I, s:I, s:I}", "steady", (json_int_t)result->waited[XST_MOE_STEADY], "startup",
-                                  (json_int_t)result->waited[XST_MOE_STARTUP], "tail",
+                        json_pack("{s:I, s:I, s:I, s:I}", "steady", (json_int_t)result->waited[XST_MOE_STEADY],
+                                  "startup", (json_int_t)result->waited[XST_MOE_STARTUP], "tail",
                                   (json_int_t)result->waited[XST_MOE_TAIL], "linear_1",
                                   (json_int_t)result->waited[XST_TIMELINE_PARTS - 1]));
 }

@@ -32,8 +32,9 @@ enum xst_status xst_moe_walk_begin(const struct xst_moe_shape *shape, const stru
     struct xst_moe_counts counts;
     XSTI_TRY(xst_moe_count(shape, plan, &counts, diag));
     if (plan->schedule == XST_SCHEDULE_INTERLEAVED && (lead < 1 || group < 1))
-        return xsti_fail(diag, XST_ERR_RANGE, "moe: lead is %lld and group %lld; the interleaved schedule needs 1 of each",
-                         (long long)lead, (long long)group);
+        return xsti_fail(diag, XST_ERR_RANGE,
+                         "moe: lead is %lld and group %lld; the interleaved schedule needs 1 of each", (long long)lead,
+                         (long long)group);
     struct xst_moe_walk walk = {.rows = rows, .experts = experts, .lead = lead, .group = group};
     walk.tile_rows = plan->tile_rows;
     walk.l1_per_block = counts.l1_per_block;
@@ -85,6 +86,8 @@ static int wants_l1(struct xst_moe_walk *walk)
 {
     if (walk->l1.expert >= walk->experts)
         return 0;
+    if (walk->l2.expert >= walk->experts) /* a lead below one block's tiles: they come too late, but they come */
+        return 1;
     if (walk->interleaved) {
         const int64_t group_start = walk->l2.taken / walk->group * walk->group;
         return walk->l1.taken < walk->lead + group_start * walk->l1_per_block / walk->l2_per_block;
@@ -96,7 +99,7 @@ static int wants_l1(struct xst_moe_walk *walk)
 
 int xst_moe_walk_next(struct xst_moe_walk *walk, struct xst_moe_tile *tile_out)
 {
-    if (walk->l2.expert >= walk->experts)
+    if (walk->l1.expert >= walk->experts && walk->l2.expert >= walk->experts)
         return 0;
     if (wants_l1(walk)) {
         tile_out->linear = 1;
@@ -105,16 +108,17 @@ int xst_moe_walk_next(struct xst_moe_walk *walk, struct xst_moe_tile *tile_out)
         return 1;
     }
     tile_out->linear = 2;
-    tile_out->part = walk->l1.expert >= walk->experts                              ? XST_MOE_TAIL
+    tile_out->part = walk->l1.expert >= walk->experts                      ? XST_MOE_TAIL
                      : walk->l2.taken < ROUNDS_TO_SETTLE * walk->producers ? XST_MOE_STARTUP
-                                                                                   : XST_MOE_STEADY;
+                                                                           : XST_MOE_STEADY;
     take(walk, &walk->l2, walk->l2_per_block, tile_out);
     return 1;
 }
 
 int64_t xst_moe_walk_live_blocks(const struct xst_moe_walk *walk)
 {
-    const int64_t in_flight = ceil_div(walk->producers, walk->l1_per_block) + ceil_div(walk->producers, walk->l2_per_block);
+    const int64_t in_flight =
+        ceil_div(walk->producers, walk->l1_per_block) + ceil_div(walk->producers, walk->l2_per_block);
     int64_t ahead = 0;
     if (walk->interleaved) {
         ahead = ceil_div(walk->lead, walk->l1_per_block) + ceil_div(walk->group, walk->l2_per_block);

@@ -65,12 +65,12 @@ struct xst_floor_curve {
 
 /* One device's store path as the timeline needs it. */
 struct xst_timeline_machine {
-    double drain_bytes_per_us;   /* R */
-    double ingress_bytes_per_us; /* most that arrives at one rank */
-    double capacity_bytes;       /* c: of one SM */
-    double visible_us;           /* from drained to known as visible (fence) */
-    double share_spread;         /* log-normal spread of an SM's share, drawn at every burst; 0: equal shares */
-    enum xst_method method;      /* bulk: issue ends at its floor, whatever the stage holds */
+    double drain_bytes_per_us;           /* R */
+    double ingress_bytes_per_us;         /* most that arrives at one rank */
+    double capacity_bytes;               /* c: of one SM */
+    double visible_us;                   /* from drained to known as visible (fence) */
+    double share_spread;                 /* log-normal spread of an SM's share, drawn at every burst; 0: equal shares */
+    enum xst_method method;              /* bulk: issue ends at its floor, whatever the stage holds */
     struct xst_floor_curve issue_floor;  /* T0 */
     struct xst_floor_curve accept_floor; /* of the staging: the release floor of bulk stores, else T0 */
 };
@@ -85,13 +85,14 @@ struct xst_tile {
     int64_t need_counter[2]; /* counters of this rank; negative: none */
     int64_t need_value[2];   /* starts when each is at least this */
     double work_us;
-    int64_t post_counter[2]; /* one is added at the end of the work, `post_delay_us` (of the config) later for the first */
-    double remote_bytes;     /* leave the device */
-    double local_bytes;      /* stored at home: cost issue time alone */
-    int32_t mix;             /* where the remote bytes go; negative: evenly to the other ranks of the group */
-    int32_t kind;            /* index into kind_names */
-    int32_t part;            /* waits are counted by part, 0..XST_TIMELINE_PARTS-1 */
-    int64_t id;              /* for describe and the trace */
+    int64_t
+        post_counter[2]; /* one is added at the end of the work, `post_delay_us` (of the config) later for the first */
+    double remote_bytes; /* leave the device */
+    double local_bytes;  /* stored at home: cost issue time alone */
+    int32_t mix;         /* where the remote bytes go; negative: evenly to the other ranks of the group */
+    int32_t kind;        /* index into kind_names */
+    int32_t part;        /* waits are counted by part, 0..XST_TIMELINE_PARTS-1 */
+    int64_t id;          /* for describe and the trace */
 };
 
 /* A piece of what a rank pulls from its peers. Comes zeroed, with counters and mix negative. */
@@ -120,10 +121,10 @@ struct xst_mix {
 
 enum xst_span_role { XST_SPAN_MATH, XST_SPAN_STORE, XST_SPAN_PULL };
 enum xst_span_what {
-    XST_SPAN_WORK,  /* `kind` says which */
-    XST_SPAN_WAIT,  /* for a counter */
-    XST_SPAN_SLOT,  /* for a free staging slot */
-    XST_SPAN_ISSUE, /* a burst, from its start until it was accepted */
+    XST_SPAN_WORK,    /* `kind` says which */
+    XST_SPAN_WAIT,    /* for a counter */
+    XST_SPAN_SLOT,    /* for a free staging slot */
+    XST_SPAN_ISSUE,   /* a burst, from its start until it was accepted */
     XST_SPAN_TRANSFER /* of a pull */
 };
 struct xst_span {
@@ -162,10 +163,10 @@ struct xst_timeline_config {
     const char *kind_names[XST_TIMELINE_KINDS];
     void *context;
     xst_timeline_next *next;
-    xst_timeline_pull *pull;                    /* may be NULL */
-    xst_timeline_describe *describe;            /* may be NULL */
-    xst_timeline_counter_name *counter_name;    /* may be NULL */
-    xst_timeline_span *span;                    /* may be NULL */
+    xst_timeline_pull *pull;                 /* may be NULL */
+    xst_timeline_describe *describe;         /* may be NULL */
+    xst_timeline_counter_name *counter_name; /* may be NULL */
+    xst_timeline_span *span;                 /* may be NULL */
     void *span_context;
 };
 
@@ -251,11 +252,12 @@ enum xst_status xst_timeline_fa_a2a(const struct xst_profile *profile, const str
                                     struct xst_timeline_result *result_out, struct xst_diag *diag);
 
 struct xst_timeline_moe {
-    int64_t lead;         /* interleaved: Linear-1 tiles ahead, 1 or more */
-    int64_t group;        /* interleaved: Linear-2 tiles in a row, 1 or more */
-    int64_t ring_blocks;  /* blocks the pools hold; 0: all */
-    int no_pull;          /* rows are there from the start */
-    const int64_t *rows;  /* per expert of the model, shape->experts of them, all sources of a group together; every source
+    int64_t lead;        /* interleaved: Linear-1 tiles ahead, 1 or more */
+    int64_t group;       /* interleaved: Linear-2 tiles in a row, 1 or more */
+    int64_t ring_blocks; /* blocks the pools hold; 0: all */
+    int no_pull;         /* rows are there from the start */
+    const int64_t
+        *rows; /* per expert of the model, shape->experts of them, all sources of a group together; every source
                            * sends each expert the same number */
 };
 
@@ -266,8 +268,8 @@ enum xst_status xst_timeline_moe(const struct xst_profile *profile, const struct
                                  struct xst_diag *diag);
 
 /* A described kernel on `ranks` ranks, each sending evenly to the others. */
-enum xst_status xst_timeline_traffic(const struct xst_profile *profile, const struct xst_traffic *traffic, int64_t ranks,
-                                     const struct xst_timeline_options *options,
+enum xst_status xst_timeline_traffic(const struct xst_profile *profile, const struct xst_traffic *traffic,
+                                     int64_t ranks, const struct xst_timeline_options *options,
                                      struct xst_timeline_result *result_out, struct xst_diag *diag);
 
 /* Spans kept for a trace or a picture. Zero-initialise; `most` 0: two million. */

@@ -99,10 +99,10 @@ struct xsti_rank {
     /* stage */
     double now_us; /* clock and backlog are as of this time */
     double clock;
-    double weight;       /* of active SMs */
+    double weight; /* of active SMs */
     int32_t active;
-    double store_rate;   /* granted by the network */
-    double accept_rate;  /* most one unit of weight drains */
+    double store_rate;  /* granted by the network */
+    double accept_rate; /* most one unit of weight drains */
     double backlog;
     double drained;
     double busy_store_us; /* since the last settlement: time with backlog */
@@ -136,7 +136,7 @@ struct xsti_timeline {
     const struct xst_timeline_config *config;
     struct xsti_rank *ranks;
     int64_t group_ranks;
-    double rate_step_us; /* 0: settled at every change */
+    double rate_step_us;                             /* 0: settled at every change */
     double *load_out, *load_in, *room_out, *room_in; /* network.c, by rank */
     double *store, *pull, *store_want, *pull_want;
 };
@@ -203,8 +203,8 @@ static inline double xsti_floor_us(const struct xst_floor_curve *curve, double b
         return curve->us[0] * (last == 0 && bytes > curve->bytes[0] ? bytes / curve->bytes[0] : 1);
     while (i + 2 <= last && curve->bytes[i + 1] < bytes)
         i++;
-    return curve->us[i] + (curve->us[i + 1] - curve->us[i]) * (bytes - curve->bytes[i]) /
-                              (curve->bytes[i + 1] - curve->bytes[i]);
+    return curve->us[i] +
+           (curve->us[i + 1] - curve->us[i]) * (bytes - curve->bytes[i]) / (curve->bytes[i + 1] - curve->bytes[i]);
 }
 
 /* Members of the exchange group of a rank: [first, end). */

@@ -100,7 +100,7 @@ static enum xst_status make_mixes(struct fa *fa, struct xst_diag *diag)
         fa->span_mix[tile] = -1;
         if (low == high)
             continue;
-        fa->span_mix[tile] = (int32_t)fa->mix_count;  /* of a sender that owns none of it, */
+        fa->span_mix[tile] = (int32_t)fa->mix_count; /* of a sender that owns none of it, */
         add_mix(fa, first, end, -1, &used);
         for (int64_t owner = low; owner <= high; owner++) /* then of its owners in order */
             add_mix(fa, first, end, owner, &used);

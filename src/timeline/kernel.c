@@ -11,7 +11,8 @@ enum xst_status xsti_kernel_rate(const struct xst_profile *profile, int64_t *sms
     const struct xst_machine_facts *const facts = &profile->machine;
     const double device_sms = facts->sm_count.known ? facts->sm_count.value : (double)*sms;
     if (*sms == 0 && !facts->sm_count.known)
-        return xsti_fail(diag, XST_ERR_NO_DATA, "the profile does not know how many SMs the device has; give --producers");
+        return xsti_fail(diag, XST_ERR_NO_DATA,
+                         "the profile does not know how many SMs the device has; give --producers");
     if (*sms == 0)
         *sms = (int64_t)facts->sm_count.value;
     if (*sm_flop_per_us > 0)

@@ -58,7 +58,8 @@ int xst_issuer_parse(const char *text, enum xst_issuer *issuer_out)
 
 /* The points of one producer count: of those that reach `bytes`, the nearest to `producers` by ratio; none reaches: the one
  * that goes furthest. */
-static int read_curve(const struct xst_floor_table *table, double producers, double bytes, struct xst_floor_curve *curve)
+static int read_curve(const struct xst_floor_table *table, double producers, double bytes,
+                      struct xst_floor_curve *curve)
 {
     size_t best = 0, best_end = 0;
     double best_distance = INFINITY;
@@ -100,8 +101,8 @@ static double capacity_at(const struct xst_capacity_table *table, double produce
     size_t i = 0;
     while ((double)points[i + 1].producers < producers)
         i++;
-    const double share = (producers - (double)points[i].producers) /
-                         (double)(points[i + 1].producers - points[i].producers);
+    const double share =
+        (producers - (double)points[i].producers) / (double)(points[i + 1].producers - points[i].producers);
     return points[i].bytes + share * (points[i + 1].bytes - points[i].bytes);
 }
 

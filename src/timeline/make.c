@@ -115,15 +115,15 @@ void xsti_timeline_free(struct xsti_timeline *timeline)
 }
 
 enum xst_status xsti_timeline_make(const struct xst_timeline_config *config, struct xsti_timeline *timeline,
-                                     struct xst_diag *diag)
+                                   struct xst_diag *diag)
 {
     const size_t ranks = (uint32_t)config->ranks;
     *timeline = (struct xsti_timeline){.config = config};
     timeline->group_ranks = config->group_ranks > 0 ? config->group_ranks : config->ranks;
-    timeline->rate_step_us = config->rate_step_us > 0          ? config->rate_step_us
-                             : config->ranks <= EXACT_RANKS    ? 0
+    timeline->rate_step_us = config->rate_step_us > 0              ? config->rate_step_us
+                             : config->ranks <= EXACT_RANKS        ? 0
                              : timeline->group_ranks <= FINE_RANKS ? FINE_STEP_US
-                                                               : COARSE_STEP_US;
+                                                                   : COARSE_STEP_US;
     timeline->ranks = calloc(ranks, sizeof *timeline->ranks);
     double *const by_rank = calloc(10 * ranks, sizeof *by_rank);
     timeline->load_out = by_rank;

@@ -150,8 +150,8 @@ static enum xst_status begin(struct moe *moe, struct xst_diag *diag)
         const int64_t first = first_expert(moe->shape, member);
         struct xst_moe_walk *const walk = &moe->ranks[r].walk;
         XSTI_TRY(xst_moe_walk_begin(moe->shape, moe->plan, moe->asked->rows + first,
-                                    first_expert(moe->shape, member + 1) - first, moe->asked->lead,
-                                    moe->asked->group, walk, diag));
+                                    first_expert(moe->shape, member + 1) - first, moe->asked->lead, moe->asked->group,
+                                    walk, diag));
         const int64_t live = xst_moe_walk_live_blocks(walk);
         moe->slots = live > moe->slots ? live : moe->slots;
     }

@@ -63,8 +63,10 @@ static void sum_rooms(struct xsti_timeline *timeline)
     const struct xst_timeline_machine *const machine = &timeline->config->machine;
     sum_loads(timeline);
     for (int64_t r = 0; r < timeline->config->ranks; r++) {
-        timeline->room_out[r] = timeline->load_out[r] > 0 ? machine->drain_bytes_per_us / timeline->load_out[r] : INFINITY;
-        timeline->room_in[r] = timeline->load_in[r] > 0 ? machine->ingress_bytes_per_us / timeline->load_in[r] : INFINITY;
+        timeline->room_out[r] =
+            timeline->load_out[r] > 0 ? machine->drain_bytes_per_us / timeline->load_out[r] : INFINITY;
+        timeline->room_in[r] =
+            timeline->load_in[r] > 0 ? machine->ingress_bytes_per_us / timeline->load_in[r] : INFINITY;
     }
 }
 
@@ -137,7 +139,8 @@ static void scale(struct xsti_timeline *timeline, int grow)
             timeline->store[r] =
                 fmin(timeline->store[r] * fmin(store_room(timeline, r, &in), most), timeline->store_want[r]);
         if (timeline->pull[r] > 0)
-            timeline->pull[r] = fmin(timeline->pull[r] * fmin(pull_room(timeline, r, &out), most), timeline->pull_want[r]);
+            timeline->pull[r] =
+                fmin(timeline->pull[r] * fmin(pull_room(timeline, r, &out), most), timeline->pull_want[r]);
     }
 }
 

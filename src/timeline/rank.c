@@ -28,7 +28,7 @@ static double when(const struct xsti_rank *rank, enum source *source_out)
         *source_out = POST;
     }
     if (rank->pull_state == XSTI_PULL_RUN) {
-        const double end_us = rank->pull_rate > 0 ? rank->now_us + rank->pull_left / rank->pull_rate
+        const double end_us = rank->pull_rate > 0   ? rank->now_us + rank->pull_left / rank->pull_rate
                               : rank->pull_left > 0 ? INFINITY
                                                     : rank->now_us;
         if (end_us < at_us) {
@@ -139,8 +139,9 @@ static void end_wait(struct xsti_rank *rank, int32_t id)
 {
     struct xsti_sm *const sm = &rank->sms[id];
     const double wait_us = rank->now_us - sm->since_us;
-    const struct xst_span span = {(int32_t)rank->index, id, XST_SPAN_MATH, XST_SPAN_WAIT, (int16_t)sm->tile.kind,
-                                  sm->since_us, rank->now_us, 0, sm->tile.id};
+    const struct xst_span span =
+        {(int32_t)rank->index, id, XST_SPAN_MATH, XST_SPAN_WAIT, (int16_t)sm->tile.kind, sm->since_us,
+         rank->now_us,         0,  sm->tile.id};
     sm->wait_us += wait_us;
     if (wait_us > 1e-9 * fmax(sm->tile.work_us, 1e-3))
         rank->account.waited[sm->tile.part]++;
@@ -206,8 +207,9 @@ static void post_later(struct xsti_rank *rank, int64_t counter)
 static void end_work(struct xsti_rank *rank, int32_t id)
 {
     struct xsti_sm *const sm = &rank->sms[id];
-    const struct xst_span span = {(int32_t)rank->index, id, XST_SPAN_MATH, XST_SPAN_WORK, (int16_t)sm->tile.kind,
-                                  sm->since_us, rank->now_us, 0, sm->tile.id};
+    const struct xst_span span =
+        {(int32_t)rank->index, id, XST_SPAN_MATH, XST_SPAN_WORK, (int16_t)sm->tile.kind, sm->since_us,
+         rank->now_us,         0,  sm->tile.id};
     sm->work_us += rank->now_us - sm->since_us;
     rank->account.tiles++;
     xsti_emit(rank, &span);
@@ -220,8 +222,9 @@ static void end_work(struct xsti_rank *rank, int32_t id)
 
 static void end_pull(struct xsti_rank *rank)
 {
-    const struct xst_span span = {(int32_t)rank->index, -1, XST_SPAN_PULL, XST_SPAN_TRANSFER, 0, rank->pull_since_us,
-                                  rank->now_us, 0, rank->pull_index - 1};
+    const struct xst_span span = {(int32_t)rank->index, -1, XST_SPAN_PULL,
+                                  XST_SPAN_TRANSFER,    0,  rank->pull_since_us,
+                                  rank->now_us,         0,  rank->pull_index - 1};
     rank->pull_left = 0;
     rank->account.pull_end_us = rank->now_us;
     rank->pulled += rank->pull.bytes;
@@ -245,8 +248,7 @@ static void next_pull(struct xsti_rank *rank)
     const enum xsti_pull_state before = rank->pull_state;
     struct xst_pull *const pull = &rank->pull;
     *pull = (struct xst_pull){.need_counter = -1, .post_counter = -1, .mix = -1};
-    if (!rank->config->pull ||
-        !rank->config->pull(rank->config->context, rank->index, rank->pull_index, pull)) {
+    if (!rank->config->pull || !rank->config->pull(rank->config->context, rank->index, rank->pull_index, pull)) {
         rank->pull_state = XSTI_PULL_DONE;
         rank->dirty = 1;
         return;
@@ -280,14 +282,14 @@ static void timer(struct xsti_rank *rank)
         return;
     }
     switch (rank->sms[id].state) {
-        case XSTI_SM_WORK:
-            end_work(rank, id);
-            return;
-        case XSTI_SM_ISSUE:
-            xsti_store_issued(rank, id);
-            return;
-        default:
-            xsti_sm_claim(rank, id);
+    case XSTI_SM_WORK:
+        end_work(rank, id);
+        return;
+    case XSTI_SM_ISSUE:
+        xsti_store_issued(rank, id);
+        return;
+    default:
+        xsti_sm_claim(rank, id);
     }
 }
 

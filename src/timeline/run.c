@@ -120,8 +120,8 @@ enum xst_status xst_timeline_run(const struct xst_timeline_config *config, struc
     }
     for (int64_t r = 0; r < config->ranks; r++)
         xsti_rank_begin(&timeline.ranks[r]);
-    status = timeline.rate_step_us > 0 ? loop_steps(&timeline, &recorder, diag)
-                                       : loop_exact(&timeline, &recorder, diag);
+    status =
+        timeline.rate_step_us > 0 ? loop_steps(&timeline, &recorder, diag) : loop_exact(&timeline, &recorder, diag);
     for (int64_t r = 0; status == XST_OK && r < config->ranks; r++)
         if (rank_busy(&timeline.ranks[r]))
             status = xsti_say_waiting(&timeline, &timeline.ranks[r], diag);

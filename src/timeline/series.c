@@ -8,7 +8,7 @@
 #include "timeline/engine.h"
 
 enum xst_status xsti_record_start(const struct xst_timeline_config *config, struct xsti_recorder *recorder,
-                                    struct xst_diag *diag)
+                                  struct xst_diag *diag)
 {
     *recorder = (struct xsti_recorder){.next_us = INFINITY};
     if (config->series_count < 2 || !(config->series_step_us > 0))

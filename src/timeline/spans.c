@@ -45,7 +45,8 @@ void xsti_text_put(struct xsti_growing *out, const char *format, ...)
     va_list arguments;
     for (int pass = 0; pass < 2 && !out->failed; pass++) {
         va_start(arguments, format);
-        const int wanted = vsnprintf(out->text ? out->text + out->bytes : NULL, out->room - out->bytes, format, arguments);
+        const int wanted =
+            vsnprintf(out->text ? out->text + out->bytes : NULL, out->room - out->bytes, format, arguments);
         va_end(arguments);
         if (wanted >= 0 && out->bytes + (size_t)wanted < out->room) {
             out->bytes += (size_t)wanted;
@@ -65,17 +66,17 @@ void xsti_text_put(struct xsti_growing *out, const char *format, ...)
 const char *xsti_span_name(const struct xst_span *span, const char *const kind_names[XST_TIMELINE_KINDS])
 {
     switch (span->what) {
-        case XST_SPAN_WORK:
-            return span->kind >= 0 && span->kind < XST_TIMELINE_KINDS && kind_names[span->kind] ? kind_names[span->kind]
-                                                                                               : "work";
-        case XST_SPAN_WAIT:
-            return "wait";
-        case XST_SPAN_SLOT:
-            return "wait for slot";
-        case XST_SPAN_ISSUE:
-            return "issue";
-        default:
-            return "pull";
+    case XST_SPAN_WORK:
+        return span->kind >= 0 && span->kind < XST_TIMELINE_KINDS && kind_names[span->kind] ? kind_names[span->kind]
+                                                                                            : "work";
+    case XST_SPAN_WAIT:
+        return "wait";
+    case XST_SPAN_SLOT:
+        return "wait for slot";
+    case XST_SPAN_ISSUE:
+        return "issue";
+    default:
+        return "pull";
     }
 }
 
@@ -103,10 +104,13 @@ static void put_names(struct xsti_growing *out, const struct xst_spans *spans, u
             snprintf(name, sizeof name, "pull");
         else
             snprintf(name, sizeof name, "SM %d %s", span->sm, span->role == XST_SPAN_STORE ? "store" : "math");
-        xsti_text_put(out, "{\"ph\":\"M\",\"pid\":%d,\"tid\":%lld,\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}},\n",
+        xsti_text_put(out,
+                      "{\"ph\":\"M\",\"pid\":%d,\"tid\":%lld,\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}},\n",
                       span->rank, (long long)id, name);
-        xsti_text_put(out, "{\"ph\":\"M\",\"pid\":%d,\"tid\":%lld,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%lld}},\n",
-                      span->rank, (long long)id, (long long)id);
+        xsti_text_put(
+            out,
+            "{\"ph\":\"M\",\"pid\":%d,\"tid\":%lld,\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":%lld}},\n",
+            span->rank, (long long)id, (long long)id);
     }
 }
 
@@ -114,8 +118,9 @@ static void put_span(struct xsti_growing *out, const struct xst_span *span,
                      const char *const kind_names[XST_TIMELINE_KINDS])
 {
     const char *const role = span->role == XST_SPAN_MATH ? "math" : span->role == XST_SPAN_STORE ? "store" : "pull";
-    xsti_text_put(out, "{\"ph\":\"X\",\"pid\":%d,\"tid\":%lld,\"cat\":\"%s\",\"name\":\"%s\",\"ts\":%.4f,\"dur\":%.4f,"
-                       "\"args\":{\"id\":%lld",
+    xsti_text_put(out,
+                  "{\"ph\":\"X\",\"pid\":%d,\"tid\":%lld,\"cat\":\"%s\",\"name\":\"%s\",\"ts\":%.4f,\"dur\":%.4f,"
+                  "\"args\":{\"id\":%lld",
                   span->rank, (long long)track(span), role, xsti_span_name(span, kind_names), span->start_us,
                   span->end_us - span->start_us, (long long)span->id);
     if (span->what == XST_SPAN_ISSUE)
@@ -126,8 +131,8 @@ static void put_span(struct xsti_growing *out, const struct xst_span *span,
 static void put_counter(struct xsti_growing *out, int64_t pid, double time_us, const char *name, const char *unit,
                         double value)
 {
-    xsti_text_put(out, "{\"ph\":\"C\",\"pid\":%lld,\"ts\":%.4f,\"name\":\"%s\",\"args\":{\"%s\":%.6g}},\n", (long long)pid,
-                  time_us, name, unit, value);
+    xsti_text_put(out, "{\"ph\":\"C\",\"pid\":%lld,\"ts\":%.4f,\"name\":\"%s\",\"args\":{\"%s\":%.6g}},\n",
+                  (long long)pid, time_us, name, unit, value);
 }
 
 enum xst_status xst_timeline_trace(const struct xst_spans *spans, const struct xst_timeline_result *result,

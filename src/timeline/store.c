@@ -66,9 +66,10 @@ static void join(struct xsti_rank *rank, int32_t id, int32_t mix)
 {
     struct xsti_sm *const sm = &rank->sms[id];
     const double spread = rank->config->machine.share_spread;
-    const double weight = spread > 0 ? exp(spread * xsti_timeline_normal(rank->config->seed, (uint64_t)rank->index * 2 + 1,
-                                                                         (uint64_t)id, sm->burst_index))
-                                     : 1;
+    const double weight = spread > 0
+                              ? exp(spread * xsti_timeline_normal(rank->config->seed, (uint64_t)rank->index * 2 + 1,
+                                                                  (uint64_t)id, sm->burst_index))
+                              : 1;
     const int known = sm->active && sm->mix == mix;
     rank->dirty |= rank->active == 0 || (!known && (mix >= 0 || sm->mix >= 0));
     if (sm->active) {
@@ -133,9 +134,15 @@ static void emit_issue(const struct xsti_rank *rank, int32_t id, const struct xs
                        double to_us)
 {
     const int own = rank->config->issuer == XST_ISSUER_OWN && !issue_leaves_early(rank);
-    const struct xst_span span = {(int32_t)rank->index, id, (int16_t)(own ? XST_SPAN_MATH : XST_SPAN_STORE),
-                                  XST_SPAN_ISSUE,       burst->kind, from_us,
-                                  to_us,                burst->accept_floor_us, burst->id};
+    const struct xst_span span = {(int32_t)rank->index,
+                                  id,
+                                  (int16_t)(own ? XST_SPAN_MATH : XST_SPAN_STORE),
+                                  XST_SPAN_ISSUE,
+                                  burst->kind,
+                                  from_us,
+                                  to_us,
+                                  burst->accept_floor_us,
+                                  burst->id};
     xsti_emit(rank, &span);
 }
 
@@ -173,8 +180,7 @@ static void hand_over(struct xsti_rank *rank, int32_t id)
     sm->since_us = rank->now_us;
     if (issue_leaves_early(rank)) {
         const double bytes = sm->tile.remote_bytes + sm->tile.local_bytes;
-        xsti_queue_set(&rank->timers, 2 * id,
-                       rank->now_us + xsti_floor_us(&rank->config->machine.issue_floor, bytes));
+        xsti_queue_set(&rank->timers, 2 * id, rank->now_us + xsti_floor_us(&rank->config->machine.issue_floor, bytes));
     }
 }
 
@@ -203,8 +209,9 @@ void xsti_store_issued(struct xsti_rank *rank, int32_t id)
 static void leave_slot_wait(struct xsti_rank *rank, int32_t id)
 {
     struct xsti_sm *const sm = &rank->sms[id];
-    const struct xst_span span = {(int32_t)rank->index, id, XST_SPAN_MATH, XST_SPAN_SLOT, (int16_t)sm->tile.kind,
-                                  sm->since_us, rank->now_us, 0, sm->tile.id};
+    const struct xst_span span =
+        {(int32_t)rank->index, id, XST_SPAN_MATH, XST_SPAN_SLOT, (int16_t)sm->tile.kind, sm->since_us,
+         rank->now_us,         0,  sm->tile.id};
     sm->slot_us += rank->now_us - sm->since_us;
     xsti_emit(rank, &span);
     hand_over(rank, id);

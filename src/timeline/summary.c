@@ -35,7 +35,7 @@ static void name_counter(const struct xst_timeline_config *config, int64_t rank,
 }
 
 enum xst_status xsti_say_waiting(const struct xsti_timeline *timeline, const struct xsti_rank *rank,
-                                   struct xst_diag *diag)
+                                 struct xst_diag *diag)
 {
     const struct xst_timeline_config *const config = timeline->config;
     char tile[160], counter[160];
@@ -60,8 +60,9 @@ enum xst_status xsti_say_waiting(const struct xsti_timeline *timeline, const str
     }
     if (rank->pull_state == XSTI_PULL_WAIT) {
         name_counter(config, rank->index, rank->pull.need_counter, counter, sizeof counter);
-        return xsti_fail(diag, XST_ERR_TIMEOUT, "no progress after %g us: rank %lld: piece %lld of the pull waits for %s: "
-                                                "%lld of %lld",
+        return xsti_fail(diag, XST_ERR_TIMEOUT,
+                         "no progress after %g us: rank %lld: piece %lld of the pull waits for %s: "
+                         "%lld of %lld",
                          rank->now_us, (long long)rank->index, (long long)(rank->pull_index - 1), counter,
                          (long long)rank->counters[rank->pull.need_counter].value, (long long)rank->pull.need_value);
     }
@@ -110,11 +111,13 @@ static void count_received(const struct xsti_timeline *timeline, struct xst_rank
 }
 
 enum xst_status xsti_sum_up(struct xsti_timeline *timeline, const struct xsti_recorder *recorder,
-                              struct xst_timeline_result *result, struct xst_diag *diag)
+                            struct xst_timeline_result *result, struct xst_diag *diag)
 {
     const struct xst_timeline_config *const config = timeline->config;
     double issue_us = 0;
-    *result = (struct xst_timeline_result){.free_us = -1, .rank_count = config->ranks, .events = xsti_timeline_events(timeline)};
+    *result = (struct xst_timeline_result){.free_us = -1,
+                                           .rank_count = config->ranks,
+                                           .events = xsti_timeline_events(timeline)};
     result->ranks = calloc((uint32_t)config->ranks, sizeof *result->ranks);
     if (!result->ranks)
         return xsti_fail_memory(diag);

@@ -17,14 +17,14 @@ static const char *const work_colours[XST_TIMELINE_KINDS] = {"#4477aa", "#228833
 static const char *colour(const struct xst_span *span)
 {
     switch (span->what) {
-        case XST_SPAN_WORK:
-            return work_colours[span->kind % XST_TIMELINE_KINDS];
-        case XST_SPAN_WAIT:
-            return "#ccbb44";
-        case XST_SPAN_SLOT:
-            return "#ee6677";
-        default:
-            return "#bbbbbb";
+    case XST_SPAN_WORK:
+        return work_colours[span->kind % XST_TIMELINE_KINDS];
+    case XST_SPAN_WAIT:
+        return "#ccbb44";
+    case XST_SPAN_SLOT:
+        return "#ee6677";
+    default:
+        return "#bbbbbb";
     }
 }
 
@@ -54,8 +54,8 @@ static void put_bar(struct drawing *drawing, const struct xst_span *span)
     const double width = (span->end_us - span->start_us) * drawing->us_to_px;
     if (width < 0.2)
         return;
-    xsti_text_put(&drawing->out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\"/>\n", x, y, width,
-                  height, colour(span));
+    xsti_text_put(&drawing->out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\"/>\n", x, y,
+                  width, height, colour(span));
     const double floor = span->floor_us * drawing->us_to_px;
     if (span->what == XST_SPAN_ISSUE && width - floor >= 0.2)
         xsti_text_put(&drawing->out, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"#ee6677\"/>\n",
@@ -66,8 +66,9 @@ static void put_legend(struct drawing *drawing, const char *const kind_names[XST
 {
     double x = LEFT;
     for (int i = 0; i < XST_TIMELINE_KINDS + 3; i++) {
-        static const char *const others[3][2] = {
-            {"issue", "#bbbbbb"}, {"stall behind the stage", "#ee6677"}, {"wait for another tile", "#ccbb44"}};
+        static const char *const others[3][2] = {{"issue", "#bbbbbb"},
+                                                 {"stall behind the stage", "#ee6677"},
+                                                 {"wait for another tile", "#ccbb44"}};
         const char *const name = i < XST_TIMELINE_KINDS ? kind_names[i] : others[i - XST_TIMELINE_KINDS][0];
         if (!name)
             continue;
@@ -98,15 +99,19 @@ static void put_axis(struct drawing *drawing, double makespan_us)
 {
     const double low = drawing->bottom + MARGIN + PLOT;
     const double raw = makespan_us / 10, power = pow(10, floor(log10(raw)));
-    const double step = raw / power <= 1 ? power : raw / power <= 2 ? 2 * power : raw / power <= 5 ? 5 * power : 10 * power;
-    xsti_text_put(&drawing->out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.0f\" y2=\"%.0f\" stroke=\"#888\"/>\n", LEFT, LEFT + WIDTH,
-                  low, low);
+    const double step = raw / power <= 1   ? power
+                        : raw / power <= 2 ? 2 * power
+                        : raw / power <= 5 ? 5 * power
+                                           : 10 * power;
+    xsti_text_put(&drawing->out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.0f\" y2=\"%.0f\" stroke=\"#888\"/>\n", LEFT,
+                  LEFT + WIDTH, low, low);
     for (double at = 0; at <= makespan_us; at += step)
-        xsti_text_put(&drawing->out,
-                      "<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%g</text><line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.0f\" "
-                      "y2=\"%.0f\" stroke=\"#888\"/>\n",
-                      LEFT + at * drawing->us_to_px, low + 16, at, LEFT + at * drawing->us_to_px,
-                      LEFT + at * drawing->us_to_px, low, low + 4);
+        xsti_text_put(
+            &drawing->out,
+            "<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%g</text><line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.0f\" "
+            "y2=\"%.0f\" stroke=\"#888\"/>\n",
+            LEFT + at * drawing->us_to_px, low + 16, at, LEFT + at * drawing->us_to_px, LEFT + at * drawing->us_to_px,
+            low, low + 4);
     xsti_text_put(&drawing->out, "<text x=\"%d\" y=\"%.0f\">us</text>\n", LEFT + WIDTH + 8, low + 16);
 }
 
@@ -129,8 +134,9 @@ enum xst_status xst_timeline_svg(const struct xst_spans *spans, const struct xst
     put_escaped(&drawing.out, title);
     xsti_text_put(&drawing.out, "</text>\n");
     put_legend(&drawing, kind_names);
-    for (int64_t sm = 0; sm < drawing.sms; sm += drawing.sms > 16 ? 8 : 1)
-        xsti_text_put(&drawing.out, "<text x=\"4\" y=\"%.0f\">SM %lld</text>\n", TOP + (double)sm * ROW + 10, (long long)sm);
+    for (int64_t sm = 0; sm<drawing.sms; sm += drawing.sms> 16 ? 8 : 1)
+        xsti_text_put(&drawing.out, "<text x=\"4\" y=\"%.0f\">SM %lld</text>\n", TOP + (double)sm * ROW + 10,
+                      (long long)sm);
     for (size_t i = 0; i < spans->count; i++)
         if (spans->spans[i].rank == 0 && spans->spans[i].sm >= 0 && spans->spans[i].sm < drawing.sms)
             put_bar(&drawing, &spans->spans[i]);

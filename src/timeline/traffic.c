@@ -41,8 +41,8 @@ static int next(void *context, int64_t rank, int64_t sm, int64_t taken, struct x
     return 1;
 }
 
-enum xst_status xst_timeline_traffic(const struct xst_profile *profile, const struct xst_traffic *traffic, int64_t ranks,
-                                     const struct xst_timeline_options *options,
+enum xst_status xst_timeline_traffic(const struct xst_profile *profile, const struct xst_traffic *traffic,
+                                     int64_t ranks, const struct xst_timeline_options *options,
                                      struct xst_timeline_result *result_out, struct xst_diag *diag)
 {
     struct described described = {traffic, BURSTS};

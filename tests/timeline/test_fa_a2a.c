@@ -4,8 +4,11 @@
  */
 #include "timeline/fixture.h"
 
-static const struct xst_fa_a2a_plan plain_plan = {
-    .tile_rows = 128, .tile_cols = 128, .stages = 2, .staging_slots = 1, .method = XST_METHOD_ST16};
+static const struct xst_fa_a2a_plan plain_plan = {.tile_rows = 128,
+                                                  .tile_cols = 128,
+                                                  .stages = 2,
+                                                  .staging_slots = 1,
+                                                  .method = XST_METHOD_ST16};
 
 static int64_t rows_of(const struct xst_fa_a2a_shape *shape, int64_t rank)
 {
@@ -19,7 +22,8 @@ static void every_row_reaches_its_owner(void **state)
     uint64_t draws = 88172645463325252u;
     fixture_make(&fixture, 372e3, 1.5e-5, 18 * 1024);
     for (int i = 0; i < 24; i++) {
-        struct xst_fa_a2a_shape shape = {fixture_draw(&draws, 1, 2), 0, 64, 0, fixture_draw(&draws, 2, i < 20 ? 8 : 14), 2};
+        struct xst_fa_a2a_shape shape =
+            {fixture_draw(&draws, 1, 2), 0, 64, 0, fixture_draw(&draws, 2, i < 20 ? 8 : 14), 2};
         struct xst_timeline_result result;
         struct xst_diag diag = {XST_OK, 0, ""};
         shape.heads = shape.ranks * fixture_draw(&draws, 1, 3);
@@ -71,7 +75,10 @@ static void without_its_exchange_it_is_waves_of_compute(void **state)
 static double exposed(struct fixture *fixture, enum xst_method method, enum xst_coupling coupling, double spread)
 {
     const struct xst_fa_a2a_shape shape = {1, 24, 128, 8192, 2, 2};
-    const struct xst_timeline_options options = {.extrapolate = 1, .coupling = coupling, .work_spread = spread, .seed = 3};
+    const struct xst_timeline_options options = {.extrapolate = 1,
+                                                 .coupling = coupling,
+                                                 .work_spread = spread,
+                                                 .seed = 3};
     struct xst_fa_a2a_plan plan = plain_plan;
     struct xst_timeline_result result;
     struct xst_diag diag = {XST_OK, 0, ""};

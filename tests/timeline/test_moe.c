@@ -99,11 +99,14 @@ static void too_small_a_lead_or_ring_is_named(void **state)
     struct xst_timeline_moe moe = {.lead = 300, .group = 1, .ring_blocks = 3, .rows = rows};
     fixture_make(&fixture, 372e3, 1.5e-5, 18 * 1024);
     fill_even(&golden, rows);
-    assert_int_equal(xst_timeline_moe(&fixture.profile, &golden, &plan, &moe, &options, &result, &diag), XST_ERR_TIMEOUT);
-    assert_non_null(strstr(diag.text, "Linear-1 tile 0 of block 3 waits for Linear-2 tiles to leave pool slot 0: 0 of 16"));
+    assert_int_equal(xst_timeline_moe(&fixture.profile, &golden, &plan, &moe, &options, &result, &diag),
+                     XST_ERR_TIMEOUT);
+    assert_non_null(
+        strstr(diag.text, "Linear-1 tile 0 of block 3 waits for Linear-2 tiles to leave pool slot 0: 0 of 16"));
     plan.producers = 4;
     moe = (struct xst_timeline_moe){.lead = 8, .group = 1, .rows = rows};
-    assert_int_equal(xst_timeline_moe(&fixture.profile, &golden, &plan, &moe, &options, &result, &diag), XST_ERR_TIMEOUT);
+    assert_int_equal(xst_timeline_moe(&fixture.profile, &golden, &plan, &moe, &options, &result, &diag),
+                     XST_ERR_TIMEOUT);
     assert_non_null(strstr(diag.text, "Linear-2 tile 0 of block 0 waits for Linear-1 tiles of pool slot 0:"));
     moe.lead = 16; /* n1: the least that cannot hang */
     struct xst_timeline_result least = run(&fixture, &golden, &plan, &moe);
@@ -182,8 +185,13 @@ static void nothing_hangs(void **state)
     int64_t rows[32], finished = 0;
     fixture_make(&fixture, 100e3, 1.5e-5, 4096);
     for (int i = 0; i < 200; i++) {
-        struct xst_moe_shape shape = {fixture_draw(&draws, 1, 700), fixture_draw(&draws, 1, 600), 0, 1, 0,
-                                      fixture_draw(&draws, 2, i % 20 ? 5 : 11), 2};
+        struct xst_moe_shape shape = {fixture_draw(&draws, 1, 700),
+                                      fixture_draw(&draws, 1, 600),
+                                      0,
+                                      1,
+                                      0,
+                                      fixture_draw(&draws, 2, i % 20 ? 5 : 11),
+                                      2};
         shape.experts = shape.ranks * fixture_draw(&draws, 1, 2);
         shape.topk = fixture_draw(&draws, 1, 2);
         shape.tokens = fixture_draw(&draws, 1, 300);
@@ -208,7 +216,8 @@ static void nothing_hangs(void **state)
                                                      .seed = (uint64_t)i};
         struct xst_timeline_result result;
         struct xst_diag diag = {XST_OK, 0, ""};
-        const enum xst_status status = xst_timeline_moe(&fixture.profile, &shape, &plan, &moe, &options, &result, &diag);
+        const enum xst_status status =
+            xst_timeline_moe(&fixture.profile, &shape, &plan, &moe, &options, &result, &diag);
         if (status == XST_OK) {
             finished++;
             fixture_near(result.received_bytes, result.sent_bytes, 1e-9);

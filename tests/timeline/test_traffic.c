@@ -63,7 +63,8 @@ static void described_kernels_never_hang(void **state)
                                                      .coupling = (enum xst_coupling)(i % 5 == 0),
                                                      .start_skew_us = i % 3,
                                                      .event_limit = 2000000};
-        fixture_ok(xst_timeline_traffic(&fixture.profile, &traffic, fixture_draw(&draws, 2, 10), &options, &result, &diag),
+        fixture_ok(xst_timeline_traffic(&fixture.profile, &traffic, fixture_draw(&draws, 2, 10), &options, &result,
+                                        &diag),
                    &diag);
         fixture_near(result.received_bytes, result.sent_bytes, 1e-9);
         xst_timeline_result_free(&result);
@@ -78,8 +79,10 @@ static void trace_and_picture_hold_every_span(void **state)
     struct xst_spans spans = {0};
     struct xst_timeline_result result;
     struct xst_diag diag = {XST_OK, 0, ""};
-    const struct xst_timeline_options options = {
-        .span = xst_spans_add, .span_context = &spans, .series_step_us = 1, .series_count = 50};
+    const struct xst_timeline_options options = {.span = xst_spans_add,
+                                                 .span_context = &spans,
+                                                 .series_step_us = 1,
+                                                 .series_count = 50};
     struct xst_traffic traffic = described();
     char *text = NULL;
     traffic.producers = 12;
@@ -91,8 +94,7 @@ static void trace_and_picture_hold_every_span(void **state)
     json_t *event;
     size_t at, complete = 0, counters = 0;
     double busy_us = 0;
-    json_array_foreach(json_object_get(root, "traceEvents"), at, event)
-    {
+    json_array_foreach(json_object_get(root, "traceEvents"), at, event) {
         const char *const phase = json_string_value(json_object_get(event, "ph"));
         complete += strcmp(phase, "X") == 0;
         counters += strcmp(phase, "C") == 0;

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# xstage simulate: kernels, documents, traces, what cannot progress, and mistakes.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+"$xstage" fit "$bursts" "$rows" --facts "$tree/data/h200x2.json" -q -o home/profiles/h200x2-nvlink.json >/dev/null
+"$xstage" fit "$host" --facts "$tree/data/h200-host.json" -q -o home/profiles/h200-host.json >/dev/null
+
+# Attention: the document, one row per rank, a trace and a picture.
+expect 0 simulate fa-a2a --preset flux1 --ranks 4 -q
+out_has 'fa-a2a flux1 on 4 ranks of h200x2-nvlink'
+out_has 'exposed communication'
+expect 0 simulate fa-a2a --preset flux1 --ranks 4 --json -q --trace t.json --svg t.svg
+json out 'd["schema"] == "xstage.simulate/1" and d["kernel"] == "fa-a2a" and len(d["ranks"]) == 4'
+json out 'd["makespan_us"] > d["sender_us"] >= d["free_us"] > 0 and abs(d["exposed_us"] - d["makespan_us"] + d["free_us"]) < 1e-6'
+json out 'all(set(r["roles"]) == {"math", "store", "pull"} for r in d["ranks"]) and {"busy_us", "stall_us", "wait_us"} == set(d["roles"]["math"])'
+json out 'd["sent_bytes"] == d["received_bytes"] == 4 * 6 * (4608 - 1152) * 256 and d["tiles"] == 4 * 6 * 36'
+json out 'len(d["backlog"]) > 100 and all(p["backlog_bytes"] >= 0 for p in d["backlog"])'
+json t.json 'sum(e["ph"] == "X" and e["name"] == "attention" for e in d["traceEvents"]) == 2 * 6 * 36'
+json t.json '{"backlog", "egress"} <= {e["name"] for e in d["traceEvents"] if e["ph"] == "C"}'
+python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("t.svg")' || fail "t.svg is not XML"
+expect 0 simulate fa-a2a --preset flux1 --ranks 4 --csv -q
+[ "$(wc -l <out)" -eq 5 ] || fail "CSV of $(wc -l <out) lines, wanted 5"
+
+# Same seed, same bytes; the rival view sees more; drifting bursts stall less.
+expect 0 simulate fa-a2a --preset flux1 --jitter 0.05 --seed 3 --csv -q
+cp out first.csv
+expect 0 simulate fa-a2a --preset flux1 --jitter 0.05 --seed 3 --csv -q
+cmp -s out first.csv || fail "the same seed gave another answer"
+expect 0 simulate fa-a2a --preset flux1 --coupling completion --json=rival.json -q
+expect 0 simulate fa-a2a --preset flux1 --json=stage.json -q
+python3 -c 'import json
+a, b = json.load(open("rival.json")), json.load(open("stage.json"))
+assert a["exposed_us"] > 1.5 * b["exposed_us"]' || fail "completion coupling does not cost more"
+
+# Mixture of experts: both schedules, routing, counts from a file.
+expect 0 simulate moe --preset qwen3-30b --tokens 512 --ranks 4 --json -q
+json out 'd["schedule"] == "wave" and d["lead_tiles"] is None and d["pulled_bytes"] > 0 and d["routing"] == "uniform"'
+expect 0 simulate moe --preset qwen3-30b --tokens 2K --ranks 2 --schedule interleaved --no-pull --json -q
+json out 'd["lead_tiles"] > 0 and d["waited_tiles"]["steady"] < 20 and d["pulled_bytes"] == 0'
+expect 0 simulate moe --preset qwen3-30b --tokens 512 --ranks 4 --routing hot-rank --skew 3 --json -q
+json out 'd["ranks"][0]["tiles"] > 2 * d["ranks"][1]["tiles"]'
+echo '[300, 0, 100, 624]' >counts.json
+expect 0 simulate moe --hidden 512 --inter 256 --experts 4 --topk 1 --tokens 512 --ranks 2 --counts counts.json --json -q
+json out 'd["routing"] == "given" and d["sent_bytes"] == 1024 * 512 * 2 / 2'
+expect 0 simulate moe --preset deepseek-v3 --tokens 16 --ranks 512 --no-free-run --csv -q
+[ "$(wc -l <out)" -eq 513 ] || fail "CSV of $(wc -l <out) lines, wanted 513"
+
+# What cannot progress is an answer: no, and why.
+expect 1 simulate moe --preset qwen3-30b --tokens 1K --schedule interleaved --lead 300 --ring 3 -q
+err_has 'Linear-1 tile 0 of block 3 waits for Linear-2 tiles to leave pool slot 0'
+one_sentence
+expect 1 simulate moe --preset qwen3-30b --tokens 1K --schedule interleaved --lead 3 --producers 2 -q
+err_has 'Linear-2 tile 0 of block 0 waits for Linear-1 tiles'
+expect 3 simulate fa-a2a --preset flux1 --event-limit 50 -q
+err_has 'the limit is 50'
+
+# Described kernels.
+expect 0 simulate "$tree/examples/traffic/gemm-reduce-scatter.json" --ranks 4 -q
+out_has 'gemm + reduce-scatter epilogue'
+expect 0 simulate "$tree/examples/traffic/kv-offload.json" --ranks 1 --profile h200-host --json -q -o kv.json
+json kv.json 'd["kernel"] == "KV-cache offload to host" and d["shape"] is None and d["exposed_us"] < 0.02 * d["makespan_us"]'
+
+# Mistakes.
+expect 2 simulate
+expect 2 simulate mo -q
+err_has 'did you mean moe?'
+expect 2 simulate fa-a2a -q
+err_has '--heads is needed'
+expect 2 simulate fa-a2a --preset flux1 --lead 3 -q
+err_has '--lead does not go with fa-a2a; it belongs to moe'
+expect 2 simulate moe --preset qwen3-30b --lead 3 -q
+err_has '--lead and --group go with --schedule interleaved'
+expect 2 simulate moe --preset qwen3-30b --ranks 300 -q
+err_has 'neither at most experts (128) nor a multiple'
+expect 2 simulate fa-a2a --preset flux1 --tile-rows 4096 -q
+err_has 'no issue floor'
+expect 0 simulate fa-a2a --preset flux1 --tile-rows 4096 -q -x
+: >kept.svg
+expect 2 simulate fa-a2a --preset flux1 -q --svg kept.svg
+[ ! -s kept.svg ] || fail "an existing file was overwritten"
+finish
