@@ -132,6 +132,9 @@ static const struct cli_option options[] = {
     COUNT_OPTION("stages", "N", 64, "operand tiles loaded ahead; default 2 (fa-a2a), 4 (moe)"),
     COUNT_OPTION("shared-bytes", "BYTES", 16777216, "shared memory a CTA can have; default 232448 (Hopper)"),
     COUNT_DEFAULT("element-bytes", "BYTES", 16, "2", "bytes of one stored value"),
+    COUNT_OPTION("simulate", "N", 1000,
+                 "step the N best candidates through time as well, all ranks, and show that beside the prediction; the "
+                 "choice stays"),
     RATE_OPTION("peak-tflops", "dense peak of one device; default: the profile's"),
     {.name = "extrapolate",
      .letter = 'x',
@@ -148,6 +151,7 @@ static const struct cli_example examples[] = {
      "The same from measured counts, kept as a file."},
     {"xstage plan examples/traffic/gemm-reduce-scatter.json --sweep",
      "Burst size, staging depth and issuers of any kernel, time against memory."},
+    {"xstage plan moe --preset qwen3-30b --simulate 4 --csv", "The four best also stepped through time, as CSV."},
     {"xstage plan plan.json", "A saved plan, shown again."},
     {NULL, NULL},
 };

@@ -7,6 +7,7 @@
 #include <xstage/shapes.h>
 
 #include "options.h"
+#include "plan_sim.h"
 
 /* Which option belongs to which question; those not listed belong to all of them. */
 struct belongs {
@@ -156,6 +157,11 @@ enum xst_status cli_plan_fa_a2a(struct cli *cli, const struct xst_profile *profi
         status = fa_tiles(cli, &options);
     if (status == XST_OK)
         status = xst_plan_fa_a2a(profile, &shape, &options, plan, &cli->diag);
+    const struct cli_plan_subject subject = {.profile = profile,
+                                             .fa_shape = &shape,
+                                             .extrapolate = options.extrapolate};
+    if (status == XST_OK)
+        status = cli_plan_simulate(cli, &subject, plan);
     if (status == XST_OK && cli_has(cli, "preset"))
         snprintf(plan->name, sizeof plan->name, "%s", cli_text(cli, "preset"));
     return status;
@@ -236,7 +242,13 @@ static enum xst_status plan_counts(struct cli *cli, const struct xst_profile *pr
     if (status != XST_OK)
         return status;
     xst_moe_experts_of(shape, rank, &first, &end);
-    return xst_plan_moe(profile, shape, &moe, &options, rank, counts + first, end - first, plan, &cli->diag);
+    status = xst_plan_moe(profile, shape, &moe, &options, rank, counts + first, end - first, plan, &cli->diag);
+    const struct cli_plan_subject subject = {.profile = profile,
+                                             .moe_shape = shape,
+                                             .moe_plan = &moe,
+                                             .counts = counts,
+                                             .extrapolate = options.extrapolate};
+    return status == XST_OK ? cli_plan_simulate(cli, &subject, plan) : status;
 }
 
 enum xst_status cli_plan_moe(struct cli *cli, const struct xst_profile *profile, struct xst_plan *plan)
@@ -287,5 +299,9 @@ enum xst_status cli_plan_traffic(struct cli *cli, const struct xst_profile *prof
         options.slots[i] = (int64_t)slots->values[i];
     for (size_t i = 0; i < issuers->count; i++)
         options.producers[i] = (int64_t)issuers->values[i];
-    return xst_plan_traffic(profile, &traffic, &options, plan, &cli->diag);
+    status = xst_plan_traffic(profile, &traffic, &options, plan, &cli->diag);
+    const struct cli_plan_subject subject = {.profile = profile,
+                                             .traffic = &traffic,
+                                             .extrapolate = options.extrapolate};
+    return status == XST_OK ? cli_plan_simulate(cli, &subject, plan) : status;
 }

@@ -257,6 +257,27 @@ static void print_pareto(const struct cli *cli, FILE *out, const struct xst_plan
     free(rows);
 }
 
+/* Candidates the simulator answered for, best prediction first. */
+static void print_simulated(FILE *out, const struct xst_plan *plan)
+{
+    struct xst_plan_candidate *const rows = malloc(plan->count * sizeof *rows);
+    size_t count = 0;
+    char text[192];
+    if (!rows)
+        return;
+    for (size_t i = 0; i < plan->count; i++) {
+        if (plan->considered[i].simulated_us.known)
+            rows[count++] = plan->considered[i];
+    }
+    qsort(rows, count, sizeof *rows, by_time);
+    if (count)
+        fprintf(out, "\nstepped through time, predicted and simulated us:\n");
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "  %9.4g %9.4g  %s\n", rows[i].predicted_us.value, rows[i].simulated_us.value,
+                xst_plan_describe(plan, &rows[i], text, sizeof text));
+    free(rows);
+}
+
 static void print_chosen(const struct cli *cli, FILE *out, const struct xst_plan *plan)
 {
     struct xst_plan_candidate rows[2] = {plan->considered[plan->chosen]};
@@ -282,6 +303,7 @@ void cli_plan_print(const struct cli *cli, FILE *out, const struct xst_plan *pla
             fputc('\n', out);
         print_answers(out, plan);
     }
+    print_simulated(out, plan);
     if (sweep && plan->chosen >= 0)
         print_pareto(cli, out, plan);
     if (cli->verbose) {

@@ -345,7 +345,8 @@ enum xst_status xst_plan_traffic(const struct xst_profile *profile, const struct
                                  const struct xst_plan_traffic_options *options, struct xst_plan *plan_out,
                                  struct xst_diag *diag);
 
-/* A simulator's time for one candidate. */
+/* A simulator's time for one candidate; XST_ERR_UNAVAILABLE when it has no form for this one, which is then passed
+ * over. */
 typedef enum xst_status xst_plan_simulator(void *context, const struct xst_plan *plan,
                                            const struct xst_plan_candidate *candidate, double *simulated_us_out,
                                            struct xst_diag *diag);

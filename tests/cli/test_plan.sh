@@ -51,6 +51,13 @@ for routing in uniform zipf hot-expert hot-rank; do
     json out 'd["chosen"]["predicted_us"] > 0'
 done
 
+# The timeline beside the prediction: near it, and the choice stays.
+expect 0 plan fa-a2a --preset flux1 --simulate 3 --json -q
+json out 'sum(c["simulated_us"] is not None for c in d["considered"]) == 3'
+json out 'all(abs(c["simulated_us"] / c["predicted_us"] - 1) < 0.05 for c in d["considered"] if c["simulated_us"] is not None)'
+expect 0 plan moe --preset qwen3-30b --simulate 2 -q
+out_has 'stepped through time'
+
 # Any kernel, and the memory it takes.
 expect 0 plan "$tree/examples/traffic/gemm-reduce-scatter.json" --sweep -q
 out_has 'what nobody beats in all three'
