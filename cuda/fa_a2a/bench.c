@@ -38,6 +38,9 @@ enum xst_status xst_fa_a2a_bench_check(const struct xst_fa_a2a_bench *bench, str
     XSTI_TRY(in_range("groups", bench->groups, 0, 3, diag));
     XSTI_TRY(in_range("rounds", bench->rounds, 1, MOST_ROUNDS, diag));
     XSTI_TRY(in_range("calls", bench->calls, 0, 100000, diag));
+    if (bench->slices < 1 || bench->slices > 16 || 16 % bench->slices != 0)
+        return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a bench: slices is %lld, not 1, 2, 4, 8 or 16",
+                         (long long)bench->slices);
     if (bench->groups == 1)
         return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a bench: groups is 1; 2 and 3 exist, 0 chooses");
     if (bench->heads_total % bench->ranks != 0)

@@ -41,7 +41,7 @@ static enum xst_status check_attention(struct xsti_fa_bench *b, struct xst_diag 
         XSTI_TRY(xsti_device_read(device, got, b->ranks[0].local + (uint64_t)at * 2, (size_t)d * 2, diag));
         for (int64_t c = 0; c < d; c++) {
             const double off = fabs((double)xsti_bf16_to_float(got[c]) - reference[c]);
-            if (!(off <= 0.02 * fabs(reference[c]) + 0.01))
+            if (!(off <= 0.02 * fabs((double)reference[c]) + 0.01))
                 return xsti_fail(diag, XST_ERR_DEVICE,
                                  "fa-a2a bench: attention is wrong: row %lld, head %lld, column %lld is %g, not %g",
                                  (long long)row, (long long)head, (long long)c, xsti_bf16_to_float(got[c]),

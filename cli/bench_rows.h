@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * bench_rows.h - the rows of `xstage bench`: one variant of one shape each.
+ */
+#ifndef XST_CLI_BENCH_ROWS_H
+#define XST_CLI_BENCH_ROWS_H
+
+#include <xstage/fa_a2a_bench.h>
+
+#include "output.h"
+
+struct cli_bench_row {
+    const char *preset; /* "" none */
+    struct xst_fa_a2a_bench bench;
+    struct xst_fa_a2a_bench_row row;
+};
+
+struct cli_bench_list {
+    struct cli_bench_row *rows; /* freed by the caller */
+    size_t count;
+};
+
+enum xst_status cli_bench_add(struct cli *cli, struct cli_bench_list *list, const char *preset,
+                              const struct xst_fa_a2a_bench *bench, const struct xst_fa_a2a_bench_row *row);
+
+struct cli_table cli_bench_table(const struct cli_bench_list *list);
+
+/* The devices: name, driver, clocks, power, throttle reason, nvcc; read after the runs. */
+json_t *cli_bench_facts(void);
+
+#endif

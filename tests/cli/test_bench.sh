@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Benchmarks from the command line as far as they go without a GPU: mistakes are found first; where there is a GPU, one small
+# shape is timed and its document read.
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+expect 2 bench
+expect 2 bench nothing
+err_has '"nothing" is no kernel that can be timed; fa-a2a is'
+expect 2 bench fa-a2a --heads 24 --ranks 5
+err_has 'heads is 24, not a multiple of ranks (5)'
+expect 2 bench fa-a2a --preset flux
+err_has 'did you mean "flux1"'
+expect 2 bench fa-a2a --slices 3
+err_has 'slices is 3, not 1, 2, 4, 8 or 16'
+expect 2 bench fa-a2a --head-dim 96
+err_has 'head_dim is 96; kernels exist for 64 and 128'
+expect 2 bench fa-a2a --groups 1
+err_has 'groups is 1'
+expect 0 bench --help
+out_has '--target'
+
+code=0
+"$xstage" bench fa-a2a --seq 300 --heads 4 --target local --rounds 1 --calls 1 --json >out 2>err || code=$?
+case $code in
+0) json out 'd["schema"] == "xstage.bench/1" and len(d["rows"]) == 6 and all(r["checked"] for r in d["rows"])' ;;
+77) one_sentence ;;
+*) fail "exit $code: $(cat err)" ;;
+esac
+
+finish
