@@ -2,6 +2,7 @@
  *
  * Checks before anything is timed.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,7 @@ static enum xst_status check_variants(struct xsti_fa_bench *b, unsigned char *wa
         if (v == XST_FA_A2A_VARIANT_SERIAL)
             XSTI_TRY(check_attention(b, diag));
         for (int64_t p = 0; p < b->request->ranks; p++) {
+            assert(want[p]);
             XSTI_TRY(read_output(b, p, flip, v == XST_FA_A2A_VARIANT_SERIAL ? want[p] : got, diag));
             if (v != XST_FA_A2A_VARIANT_SERIAL && memcmp(got, want[p], b->out_bytes[p]) != 0)
                 return xsti_fail(diag, XST_ERR_DEVICE, "fa-a2a bench: %s leaves other bytes at rank %lld than serial",

@@ -211,7 +211,7 @@ static void test_error_rule(void **state)
                         fail_msg("shape %zu d %lld groups %lld store %d: error %g, bound %g", s, (long long)d,
                                  (long long)groups, store, error, bound);
                     for (int64_t i = 0; i < rows; i++)
-                        xt_near(lse[i], lse_reference[i], 1e-4 * (1 + fabs(lse_reference[i])));
+                        xt_near(lse[i], lse_reference[i], 1e-4 * (1 + fabs((double)lse_reference[i])));
                 }
             free(reference), free(rounded), free(lse), free(lse_reference), free(got);
             free_inputs(&in);
@@ -461,7 +461,7 @@ static void enqueue_call(const struct back_to_back *b, int n)
 
 static void test_back_to_back(void **state)
 {
-    struct back_to_back b;
+    struct back_to_back b = {0};
     struct xst_diag diag = {0};
     (void)state;
     make_back_to_back(&b);
