@@ -98,20 +98,17 @@ static void put_backlog(struct drawing *drawing, const struct xst_timeline_resul
 static void put_axis(struct drawing *drawing, double makespan_us)
 {
     const double low = drawing->bottom + MARGIN + PLOT;
-    const double raw = makespan_us / 10, power = pow(10, floor(log10(raw)));
-    const double step = raw / power <= 1   ? power
-                        : raw / power <= 2 ? 2 * power
-                        : raw / power <= 5 ? 5 * power
-                                           : 10 * power;
+    const double raw = fmax(makespan_us, 1e-9) / 10, power = pow(10, floor(log10(raw))), times = raw / power;
+    const double step = power * (times <= 1 ? 1 : times <= 2 ? 2 : times <= 5 ? 5 : 10);
     xsti_text_put(&drawing->out, "<line x1=\"%d\" x2=\"%d\" y1=\"%.0f\" y2=\"%.0f\" stroke=\"#888\"/>\n", LEFT,
                   LEFT + WIDTH, low, low);
-    for (double at = 0; at <= makespan_us; at += step)
-        xsti_text_put(
-            &drawing->out,
-            "<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%g</text><line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.0f\" "
-            "y2=\"%.0f\" stroke=\"#888\"/>\n",
-            LEFT + at * drawing->us_to_px, low + 16, at, LEFT + at * drawing->us_to_px, LEFT + at * drawing->us_to_px,
-            low, low + 4);
+    for (int tick = 0; tick * step <= makespan_us; tick++) {
+        const double x = LEFT + tick * step * drawing->us_to_px;
+        xsti_text_put(&drawing->out,
+                      "<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%g</text><line x1=\"%.1f\" x2=\"%.1f\" "
+                      "y1=\"%.0f\" y2=\"%.0f\" stroke=\"#888\"/>\n",
+                      x, low + 16, tick * step, x, x, low, low + 4);
+    }
     xsti_text_put(&drawing->out, "<text x=\"%d\" y=\"%.0f\">us</text>\n", LEFT + WIDTH + 8, low + 16);
 }
 

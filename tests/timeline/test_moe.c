@@ -177,6 +177,25 @@ static void steps_are_close_to_exact(void **state)
     }
 }
 
+/* Little compute, much to send: the links decide, and none carries more than it can, exactly or in steps. */
+static void full_links_carry_what_they_can(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    int64_t rows[48];
+    fixture_make(&fixture, 30e3, 1.5e-5, 18 * 1024);
+    for (int64_t ranks = 2; ranks <= 48; ranks = ranks == 2 ? 8 : ranks == 8 ? 24 : ranks + 24) {
+        const struct xst_moe_shape shape = {2048, 64, ranks, 1, 4096, ranks, 2};
+        const struct xst_timeline_moe moe = {.lead = 200, .group = 1, .rows = rows};
+        fill_even(&shape, rows);
+        struct xst_timeline_result result = run(&fixture, &shape, &golden_plan, &moe);
+        const double rate = (result.sent_bytes + result.pulled_bytes) / (double)ranks / result.makespan_us;
+        assert_true(rate <= 30e3 * (1 + 1e-9));
+        assert_true(rate >= 30e3 * 0.9);
+        xst_timeline_result_free(&result);
+    }
+}
+
 static void nothing_hangs(void **state)
 {
     (void)state;
@@ -238,6 +257,7 @@ int main(void)
         cmocka_unit_test(a_ring_large_enough_runs),
         cmocka_unit_test(replicas_are_groups),
         cmocka_unit_test(steps_are_close_to_exact),
+        cmocka_unit_test(full_links_carry_what_they_can),
         cmocka_unit_test(nothing_hangs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
