@@ -343,7 +343,7 @@ static void want_free(const struct group *g, uint16_t *want[MOST_P])
 static void transport(int64_t ranks, struct xsti_fa_problem problem, const int64_t *row_first)
 {
     struct group g;
-    uint16_t *want[MOST_P];
+    uint16_t *want[MOST_P] = {0};
     struct xst_diag diag = {0};
     make_group(&g, ranks, problem, row_first, 0);
     want_alloc(&g, want);
@@ -524,7 +524,7 @@ static void test_host_memory(void **state)
     struct group g;
     struct xsti_pinned pinned;
     struct xst_diag diag = {0};
-    uint16_t *want[MOST_P];
+    uint16_t *want[MOST_P] = {0};
     const struct xst_fa_a2a_choice alone = choice_of(2, XST_FA_A2A_STORE_ST16, device.sm_count);
     (void)state;
     make_group(&g, 2, problem_of(1, 1025, 600, 3, 128), NULL, 0);
