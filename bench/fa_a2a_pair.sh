@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Attention + all-to-all between two GPUs: the device tests, then every variant at 2 ranks, then cuDNN beside attention alone.
+# usage: bench/fa_a2a_pair.sh BUILD OUT      (BUILD: a finished build; OUT: a folder for the documents)
+# Beside it belongs the exchange through NCCL after cuDNN, in the same minute on the same pair.
+set -eu
+build=$1
+out=$2
+mkdir -p "$out"
+"$build/tests/device.fa_a2a"
+"$build/xstage" bench fa-a2a --target peer --ranks 2 --heads 24 --seq 1K,2K,4K,8K,16K,32K --json="$out/pair-24x128.json"
+"$build/xstage" bench fa-a2a --target peer --ranks 2 --heads 40 --seq 4K,8K,16K --json="$out/pair-40x128.json"
+"$build/xstage" bench fa-a2a --target peer --ranks 2 --heads 24 --head-dim 64 --seq 8K,32K --json="$out/pair-24x64.json"
+"$build/xstage" bench fa-a2a --target peer --ranks 2 --preset flux1,sd3.5,cogvideox --json="$out/pair-presets.json"
+if python3 -c "import torch" 2>/dev/null; then
+    python3 "$(dirname "$0")/fa_a2a_cudnn.py" "$build/libxstage.so" --json "$out/cudnn.json"
+fi
