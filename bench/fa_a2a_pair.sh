@@ -12,7 +12,7 @@ mkdir -p "$out"
 "$build/xstage" bench fa-a2a --target peer --ranks 2 --heads 24 --seq 1K,2K,4K,8K,16K,32K --json="$out/pair-24x128.json"
 "$build/xstage" bench fa-a2a --target peer --ranks 2 --heads 40 --seq 4K,8K,16K --json="$out/pair-40x128.json"
 "$build/xstage" bench fa-a2a --target peer --ranks 2 --heads 24 --head-dim 64 --seq 8K,32K --json="$out/pair-24x64.json"
-"$build/xstage" bench fa-a2a --target peer --ranks 2 --preset flux1,sd3.5,cogvideox --json="$out/pair-presets.json"
+"$build/xstage" bench fa-a2a --target peer --ranks 2 --preset flux1,sd3.5-large,qwen-image,wan2.1-14b,cogvideox-5b --json="$out/pair-presets.json"
 if python3 -c "import torch" 2>/dev/null; then
     python3 "$(dirname "$0")/fa_a2a_cudnn.py" "$build/libxstage.so" --json "$out/cudnn.json"
 fi
