@@ -122,7 +122,9 @@ struct xsti_rank {
     double pulled_even;
     /* network's memory */
     double store_demand; /* bytes per us, smoothed */
-    int dirty;           /* something the network must know has changed */
+    double store_busy;   /* share of the time, smoothed */
+    double drained_before;
+    int dirty; /* something the network must know has changed */
     /* sums */
     struct xst_rank_account account;
     double issue_sum_us;
@@ -139,6 +141,7 @@ struct xsti_timeline {
     double rate_step_us;                             /* 0: settled at every change */
     double *load_out, *load_in, *room_out, *room_in; /* network.c, by rank */
     double *store, *pull, *store_want, *pull_want;
+    double *limit_out, *limit_in;
 };
 
 /* Zeroed: nothing is recorded. */

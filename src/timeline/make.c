@@ -125,7 +125,7 @@ enum xst_status xsti_timeline_make(const struct xst_timeline_config *config, str
                              : timeline->group_ranks <= FINE_RANKS ? FINE_STEP_US
                                                                    : COARSE_STEP_US;
     timeline->ranks = calloc(ranks, sizeof *timeline->ranks);
-    double *const by_rank = calloc(10 * ranks, sizeof *by_rank);
+    double *const by_rank = calloc(12 * ranks, sizeof *by_rank);
     timeline->load_out = by_rank;
     int good = timeline->ranks && by_rank;
     for (size_t r = 0; good && r < ranks; r++)
@@ -141,5 +141,7 @@ enum xst_status xsti_timeline_make(const struct xst_timeline_config *config, str
     timeline->pull = by_rank + 7 * ranks;
     timeline->store_want = by_rank + 8 * ranks;
     timeline->pull_want = by_rank + 9 * ranks;
+    timeline->limit_out = by_rank + 10 * ranks;
+    timeline->limit_in = by_rank + 11 * ranks;
     return XST_OK;
 }

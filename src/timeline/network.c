@@ -3,7 +3,7 @@
  * Who gets how much of the links. Two kinds of streams: what a rank stores (uses its own way out and the ways in of those it
  * sends to) and what it pulls (uses its own way in and the ways out of its peers). Every stream starts with what it could use;
  * all are scaled to fit the links, what is then left over is handed out, and the last step scales down, so no link is ever
- * given more than it has.
+ * given more than it has. In steps (settle_step) that holds on average.
  */
 #include <math.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 
 enum { ROUNDS = 4 };
 
-/* In steps: how much the last one counts in a rank's demand, and what a rank that stores asks for at least. */
-static const double SMOOTHING = 0.25, LEAST_DEMAND = 0.0625;
+/* In steps: how much the last one counts in what a rank is taken to need. */
+static const double SMOOTHING = 0.25;
 
 /* Adds `rate` of a stream of `rank`, spread evenly over its peers. Kept per group: all members get it, the rank itself is taken out
  * by the caller. */
@@ -60,13 +60,10 @@ static void sum_loads(struct xsti_timeline *timeline)
 /* How far each way could be scaled: limit / load. */
 static void sum_rooms(struct xsti_timeline *timeline)
 {
-    const struct xst_timeline_machine *const machine = &timeline->config->machine;
     sum_loads(timeline);
     for (int64_t r = 0; r < timeline->config->ranks; r++) {
-        timeline->room_out[r] =
-            timeline->load_out[r] > 0 ? machine->drain_bytes_per_us / timeline->load_out[r] : INFINITY;
-        timeline->room_in[r] =
-            timeline->load_in[r] > 0 ? machine->ingress_bytes_per_us / timeline->load_in[r] : INFINITY;
+        timeline->room_out[r] = timeline->load_out[r] > 0 ? timeline->limit_out[r] / timeline->load_out[r] : INFINITY;
+        timeline->room_in[r] = timeline->load_in[r] > 0 ? timeline->limit_in[r] / timeline->load_in[r] : INFINITY;
     }
 }
 
@@ -144,51 +141,102 @@ static void scale(struct xsti_timeline *timeline, int grow)
     }
 }
 
-/* What each stream could use now. In steps a rank's storing is what it was on average, so that pulls leave room for it. */
-static void want(struct xsti_timeline *timeline)
+static void fit(struct xsti_timeline *timeline)
 {
-    const struct xst_timeline_machine *const machine = &timeline->config->machine;
-    const double drain = machine->drain_bytes_per_us;
-    for (int64_t r = 0; r < timeline->config->ranks; r++) {
-        struct xsti_rank *const rank = &timeline->ranks[r];
-        timeline->store_want[r] = rank->active > 0 ? drain : 0;
-        if (timeline->rate_step_us > 0) {
-            const double busy = fmin(rank->busy_store_us / timeline->rate_step_us, 1) * drain;
-            rank->store_demand += SMOOTHING * (busy - rank->store_demand);
-            rank->busy_store_us = 0;
-            timeline->store_want[r] = fmax(rank->store_demand, rank->active > 0 ? LEAST_DEMAND * drain : 0);
-        }
-        timeline->pull_want[r] = rank->pull_state == XSTI_PULL_RUN ? machine->ingress_bytes_per_us : 0;
-        timeline->store[r] = timeline->store_want[r];
-        timeline->pull[r] = timeline->pull_want[r];
-    }
-}
-
-/* In steps a rank may start and stop storing until the next settlement: it gets all that its way out has left, unless its
- * destinations have less. */
-static void grant(struct xsti_timeline *timeline)
-{
-    const double drain = timeline->config->machine.drain_bytes_per_us;
-    if (timeline->rate_step_us > 0)
-        sum_loads(timeline);
-    for (int64_t r = 0; r < timeline->config->ranks; r++) {
-        struct xsti_rank *const rank = &timeline->ranks[r];
-        const int squeezed = timeline->store[r] < timeline->store_want[r] * (1 - 1e-6);
-        rank->store_rate = timeline->store[r];
-        if (timeline->rate_step_us > 0 && !squeezed)
-            rank->store_rate = drain - (timeline->load_out[r] - timeline->store[r]);
-        rank->pull_rate = timeline->pull[r];
-        rank->dirty = 0;
-    }
-}
-
-void xsti_network_settle(struct xsti_timeline *timeline)
-{
-    want(timeline);
     for (int round = 0; round < ROUNDS; round++) {
         scale(timeline, 0);
         scale(timeline, 1);
     }
     scale(timeline, 0);
-    grant(timeline);
+}
+
+/* Rates that hold until the next change: all streams alike, whole links. */
+static void settle_exact(struct xsti_timeline *timeline)
+{
+    const struct xst_timeline_machine *const machine = &timeline->config->machine;
+    for (int64_t r = 0; r < timeline->config->ranks; r++) {
+        const struct xsti_rank *const rank = &timeline->ranks[r];
+        timeline->limit_out[r] = machine->drain_bytes_per_us;
+        timeline->limit_in[r] = machine->ingress_bytes_per_us;
+        timeline->store[r] = timeline->store_want[r] = rank->active > 0 ? machine->drain_bytes_per_us : 0;
+        timeline->pull[r] = timeline->pull_want[r] =
+            rank->pull_state == XSTI_PULL_RUN ? machine->ingress_bytes_per_us : 0;
+    }
+    fit(timeline);
+    for (int64_t r = 0; r < timeline->config->ranks; r++) {
+        timeline->ranks[r].store_rate = timeline->store[r];
+        timeline->ranks[r].pull_rate = timeline->pull[r];
+        timeline->ranks[r].dirty = 0;
+    }
+}
+
+/* What a rank stored on average until now, and how much of the time it had something to store. */
+static void look_back(const struct xsti_timeline *timeline, struct xsti_rank *rank)
+{
+    const double step_us = timeline->rate_step_us, used = (rank->drained - rank->drained_before) / step_us;
+    rank->store_demand += SMOOTHING * (used - rank->store_demand);
+    rank->store_busy += SMOOTHING * (fmin(rank->busy_store_us / step_us, 1) - rank->store_busy);
+    rank->drained_before = rank->drained;
+    rank->busy_store_us = 0;
+}
+
+/* Pulls leave room for what is stored on average, up to half of every way. */
+static void settle_pulls(struct xsti_timeline *timeline, double out, double in)
+{
+    const int64_t ranks = timeline->config->ranks;
+    for (int64_t r = 0; r < ranks; r++) {
+        look_back(timeline, &timeline->ranks[r]);
+        timeline->store[r] = timeline->ranks[r].store_demand;
+        timeline->pull[r] = 0;
+    }
+    sum_loads(timeline);
+    for (int64_t r = 0; r < ranks; r++) {
+        timeline->limit_out[r] = out - fmin(timeline->store[r], out / 2);
+        timeline->limit_in[r] = in - fmin(fmax(timeline->load_in[r], 0), in / 2);
+        timeline->store[r] = timeline->store_want[r] = 0;
+        timeline->pull[r] = timeline->pull_want[r] = timeline->ranks[r].pull_state == XSTI_PULL_RUN ? in : 0;
+    }
+    fit(timeline);
+    sum_loads(timeline);
+}
+
+/* Rates for a step, in which ranks start and stop storing. While a rank stores it gets what pulls leave of its way out, half of
+ * it at least: over time that is what sharing at every moment gives, since pulls were left the rest. Where a destination
+ * is asked for more than it has, all who send there slow down. */
+static void settle_step(struct xsti_timeline *timeline)
+{
+    const struct xst_timeline_machine *const machine = &timeline->config->machine;
+    const double out = machine->drain_bytes_per_us, in = machine->ingress_bytes_per_us;
+    const int64_t ranks = timeline->config->ranks;
+    struct least least = {1, 1, -1};
+    settle_pulls(timeline, out, in);
+    for (int64_t r = 0; r < ranks; r++) {
+        struct xsti_rank *const rank = &timeline->ranks[r];
+        rank->pull_rate = timeline->pull[r];
+        rank->store_rate = fmax(out - fmax(timeline->load_out[r], 0), out / 2);
+        timeline->store[r] = rank->store_busy * rank->store_rate;
+    }
+    memset(timeline->pull, 0, (size_t)ranks * sizeof *timeline->pull);
+    sum_loads(timeline);
+    for (int64_t r = 0; r < ranks; r++) {
+        const double left = fmax(in - timeline->ranks[r].pull_rate, in / 2);
+        timeline->room_in[r] = timeline->load_in[r] > left ? left / timeline->load_in[r] : 1;
+        timeline->room_out[r] = 1;
+    }
+    for (int64_t r = 0, first = 0, end = 0; r < ranks; r++) {
+        if (r >= end) {
+            xsti_group_of(timeline->group_ranks, r, &first, &end);
+            least = least_of(timeline->room_in, first, end);
+        }
+        timeline->ranks[r].store_rate *= fmin(store_room(timeline, r, &least), 1);
+        timeline->ranks[r].dirty = 0;
+    }
+}
+
+void xsti_network_settle(struct xsti_timeline *timeline)
+{
+    if (timeline->rate_step_us > 0)
+        settle_step(timeline);
+    else
+        settle_exact(timeline);
 }
