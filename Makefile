@@ -18,7 +18,7 @@ setup: ## install what build and tests need (Debian packages), if anything is mi
 
 demo: ## build, then calibrate, predict and report on recorded measurements: no GPU needed
 	@scripts/setup.sh build
-	@TARGET=xstage_tool scripts/build.sh build $(JOBS) $(CMAKE_ARGS)
+	@XST_BUILD_TARGET=xstage_tool scripts/build.sh build $(JOBS) $(CMAKE_ARGS)
 	@scripts/demo.sh
 
 test: ## all tests, plain and under sanitizers

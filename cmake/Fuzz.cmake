@@ -3,6 +3,7 @@
 # tests/fuzz/fuzz_NAME.c: one libFuzzer program each, with address and undefined-behaviour sanitizers and leak checks.
 # Seeds live in tests/fuzz/corpus/NAME/. scripts/run_fuzz.sh builds and runs them.
 file(GLOB xst_fuzzers CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+add_custom_target(fuzzers)
 foreach(source ${xst_fuzzers})
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
@@ -16,4 +17,5 @@ foreach(source ${xst_fuzzers})
         target_link_libraries(${name} PRIVATE ${SMARTCOLS_LIBRARIES})
     endif()
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers ${name})
 endforeach()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Configures a build folder and builds it, or only what TARGET names.
+# Configures a build folder and builds it, or only what XST_BUILD_TARGET names.
 # usage: scripts/build.sh FOLDER [JOBS [CMAKE OPTIONS...]]      (FOLDER relative to the top of the tree, or absolute)
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,4 +24,4 @@ if ! cmake -S . -B "$build" "$@" >"$log" 2>&1; then
     exit 1
 fi
 grep -E '^-- xstage:|[Ww]arning' "$log" || true
-cmake --build "$build" --parallel "$jobs" ${TARGET:+--target "$TARGET"}
+cmake --build "$build" --parallel "$jobs" ${XST_BUILD_TARGET:+--target "$XST_BUILD_TARGET"}

@@ -68,7 +68,8 @@ for path in share/xstage/data share/xstage/profiles include/xstage/status.h; do
     [ -e "$prefix/$path" ] || fail "$path is not installed"
 done
 for file in "$prefix/bin/xstage" "$libdir"/libxstage.so.*.*.* "$libdir/libxstage.a" "$libdir/pkgconfig/xstage.pc"; do
-    if grep -aqF -e "$source" -e "$build" "$file"; then
+    if grep -aqF -e "$source/src" -e "$source/cli" -e "$source/cuda" -e "$source/include" -e "$source/data" \
+        -e "$source/profiles" -e "$build/" "$file"; then
         fail "$(basename "$file") holds a path of the machine that built it"
     fi
 done

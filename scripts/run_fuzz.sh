@@ -13,7 +13,7 @@ if ! command -v clang >/dev/null; then
     echo "fuzzing needs clang: run 'make setup'" >&2
     exit 3
 fi
-scripts/build.sh "$build" "$jobs" -DCMAKE_C_COMPILER=clang -DXST_FUZZ=ON -DXST_CUDA=OFF || exit 1
+XST_BUILD_TARGET=fuzzers scripts/build.sh "$build" "$jobs" -DCMAKE_C_COMPILER=clang -DXST_FUZZ=ON -DXST_CUDA=OFF || exit 1
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=print_stacktrace=1
 passed=0
