@@ -43,8 +43,8 @@ bench: all ## run bench/, print its tables
 format: ## rewrite C and CUDA sources with clang-format
 	@scripts/format.sh
 
-install: all ## into DESTDIR and the prefix given as CMAKE_ARGS=-DCMAKE_INSTALL_PREFIX=...
-	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD)
+install: all ## into PREFIX (/usr/local), below DESTDIR when given
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) $(if $(PREFIX),--prefix "$(PREFIX)")
 
 clean: ## remove everything that was built
 	rm -rf build build-san build-fuzz build-clang
