@@ -9,30 +9,9 @@ set -u
 out=$1
 build=${2:-build}
 cd "$(dirname "$0")/.." || exit 1
-[ -x "$build/xstage" ] || sh scripts/build.sh "$build" || exit 1
-xstage=$build/xstage
-mkdir -p "$out" || exit 1
-failed=0
-
-# step NAME SECONDS COMMAND...: output in OUT/NAME.log
-step()
-{
-    name=$1
-    limit=$2
-    shift 2
-    code=0
-    timeout "$limit" "$@" >"$out/$name.log" 2>&1 || code=$?
-    echo "$name: exit $code"
-    [ "$code" -eq 0 ] || [ "$code" -eq 77 ] || failed=$((failed + 1))
-}
-
-# sweep NAME ARGUMENTS...: rows in OUT/NAME.csv
-sweep()
-{
-    name=$1
-    shift
-    step "$name" 60 "$xstage" measure --machine cuda -q -o "$out/$name.csv" "$@"
-}
+machine=cuda
+# shellcheck source=bench/device_steps.sh
+. bench/device_steps.sh
 
 step info 20 "$xstage" info
 for test in "$build"/tests/device.*; do
@@ -94,5 +73,4 @@ if command -v compute-sanitizer >/dev/null; then
         done
     done
 fi
-echo "$failed steps failed"
-[ "$failed" -eq 0 ]
+finish

@@ -25,6 +25,7 @@ for bench in "$build"/bench/* bench/run_*.sh; do
     esac
 done
 for script in bench/*.sh bench/*.py; do
+    [ -x "$script" ] || continue # sourced by the others
     case $script in
     bench/run_* | 'bench/*'*) ;;
     *) echo "by hand: $script" ;;
