@@ -176,7 +176,6 @@ static int has_plateau(const struct xsti_fit_context *context, int64_t producers
     return 0;
 }
 
-/* Median of the plateau rows at (producers, bytes), or a negative number when there is none. */
 /* The base curve at B: linear between its points, its last slope beyond them. */
 static double base_us(const struct xst_floor_table *table, size_t base_count, int64_t bytes)
 {
@@ -190,8 +189,8 @@ static double base_us(const struct xst_floor_table *table, size_t base_count, in
     return points[i - 1].us + (points[i].us - points[i - 1].us) * ((double)bytes - from) / (to - from);
 }
 
-/* Negative where there is no plateau. Producers that stay together meet the capacity bound however long the gap (11): what looks
- * like a plateau is then a stall, far above the floor of the base curve. */
+/* Median of the plateau rows at (producers, bytes); negative where there is no plateau. Producers that stay together meet the
+ * capacity bound however long the gap (11): what looks like a plateau is then a stall, above the floor of the base curve. */
 static double plateau_us(struct xsti_fit_context *context, enum xsti_time time, size_t base_count, int64_t producers,
                          int64_t bytes)
 {
