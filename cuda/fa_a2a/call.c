@@ -142,14 +142,14 @@ enum xst_status xst_fa_a2a_call_split(struct xst_fa_a2a_call *call, int64_t head
 /* Rates of the variants relative to each other, H200, README.md: rows times rate in full waves. */
 struct xst_fa_a2a_choice xst_fa_a2a_choose(const struct xst_fa_a2a_call *call, int64_t sm_count)
 {
-    static const double rate_d128[2] = {1.00, 0.99}, rate_d64[2] = {0.62, 1.00};
+    static const double rates[2][2] = {{0.62, 1.00}, {1.00, 0.99}}; /* [head_dim is 128][groups - 2] */
     struct xst_fa_a2a_choice choice = {.store = XST_FA_A2A_STORE_ST16, .slices = 8, .ctas = sm_count};
     double best = 0;
     for (int64_t groups = 2; groups <= 3; groups++) {
         const int64_t rows = 64 * groups;
         const int64_t tiles = call->batch * call->heads * ((call->seq + rows - 1) / rows);
         const int64_t waves = (tiles + sm_count - 1) / sm_count;
-        const double rate = (call->head_dim == 128 ? rate_d128 : rate_d64)[groups - 2];
+        const double rate = rates[call->head_dim == 128][groups - 2];
         const double time = (double)(waves * rows) / rate;
         if (groups == 2 || time < best) {
             best = time;
