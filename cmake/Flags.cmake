@@ -30,8 +30,7 @@ if(NOT XST_SANITIZE AND NOT XST_FUZZ)
 endif()
 if(XST_SANITIZE OR XST_FUZZ)
     set(XST_LINK_OPTIONS -fsanitize=address,undefined)
-    # object-size guesses wrong in gcc 12 where a table is picked by a condition; addresses are checked by the other sanitizer.
-    target_compile_options(xst_flags INTERFACE -fsanitize=address,undefined -fno-sanitize=object-size -fno-sanitize-recover=all
+    target_compile_options(xst_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all
                                                -fno-omit-frame-pointer)
 endif()
 if(XST_FUZZ)
