@@ -141,23 +141,6 @@ static enum xst_status fill_document(struct cli *cli, const struct audit_list *l
     return XST_OK;
 }
 
-static enum xst_status write_output(struct cli *cli, const json_t *document)
-{
-    const char *const path = cli_text(cli, "output");
-    if (!path)
-        return XST_OK;
-    char *const text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    char *whole = NULL;
-    if (!text || asprintf(&whole, "%s\n", text) < 0)
-        whole = NULL;
-    free(text);
-    if (!whole)
-        return cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
-    const enum xst_status status = cli_write(cli, path, whole, strlen(whole));
-    free(whole);
-    return status;
-}
-
 static void say_unknown(const struct cli *cli, const struct audit_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -184,8 +167,8 @@ static int finish(struct cli *cli, const struct xst_profile *profile, const stru
         else
             cli_audits_print(cli, stdout, list->audits, list->count);
     }
-    if (status == XST_OK)
-        status = write_output(cli, document);
+    if (status == XST_OK && output)
+        status = cli_write_json(cli, output, document);
     if (status != XST_OK) {
         json_decref(document);
         return cli_fail(cli, status);

@@ -165,23 +165,6 @@ static const char about[] =
     "Exit code 0: something was chosen; 2: the profile cannot tell. -o FILE keeps the plan; a saved plan given as the "
     "argument is checked and shown again.";
 
-static enum xst_status write_output(struct cli *cli, const json_t *document)
-{
-    const char *const path = cli_text(cli, "output");
-    if (!path)
-        return XST_OK;
-    char *const text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    char *whole = NULL;
-    if (!text || asprintf(&whole, "%s\n", text) < 0)
-        whole = NULL;
-    free(text);
-    if (!whole)
-        return cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
-    const enum xst_status status = cli_write(cli, path, whole, strlen(whole));
-    free(whole);
-    return status;
-}
-
 static int finish(struct cli *cli, const struct xst_plan *plan)
 {
     const struct cli_table rows = cli_plan_table(plan);
@@ -190,8 +173,8 @@ static int finish(struct cli *cli, const struct xst_plan *plan)
     enum xst_status status = cli_plan_put(cli, document, plan);
     if (status == XST_OK && cli_wants_text(cli) && !(output && strcmp(output, "-") == 0))
         cli_plan_print(cli, stdout, plan, cli_given(cli, "sweep"));
-    if (status == XST_OK)
-        status = write_output(cli, document);
+    if (status == XST_OK && output)
+        status = cli_write_json(cli, output, document);
     if (status != XST_OK) {
         json_decref(document);
         return cli_fail(cli, status);

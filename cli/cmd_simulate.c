@@ -140,16 +140,6 @@ static enum xst_status write_pictures(struct cli *cli, const struct xst_profile 
     return status;
 }
 
-static enum xst_status write_output(struct cli *cli, const json_t *document)
-{
-    char *const text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
-    char *whole = NULL;
-    if (!text || asprintf(&whole, "%s\n", text) < 0)
-        whole = NULL;
-    free(text);
-    return whole ? write_text(cli, "output", whole) : cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
-}
-
 static int finish(struct cli *cli, const struct xst_profile *profile, const struct simulation *simulation)
 {
     const char *const output = cli_text(cli, "output");
@@ -165,7 +155,7 @@ static int finish(struct cli *cli, const struct xst_profile *profile, const stru
     json_t *const document = cli_document(cli, "simulate", 1);
     cli_simulation_put(document, profile, simulation, &table);
     if (output)
-        status = write_output(cli, document);
+        status = cli_write_json(cli, output, document);
     if (status == XST_OK && cli_wants_text(cli) && !(output && strcmp(output, "-") == 0))
         cli_simulation_print(cli, stdout, profile, simulation, &table);
     int code = CLI_FAILED;

@@ -198,12 +198,8 @@ static enum xst_status write_facts(struct cli *cli, const char *path, const stru
                                    const struct cli_readings *readings)
 {
     json_t *const object = cli_facts_json(facts, readings);
-    char *const text = json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+    const enum xst_status status = cli_write_json(cli, path, object);
     json_decref(object);
-    if (!text)
-        return cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
-    const enum xst_status status = cli_write(cli, path, text, strlen(text));
-    free(text);
     return status;
 }
 

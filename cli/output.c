@@ -250,14 +250,14 @@ enum xst_status cli_write(struct cli *cli, const char *path, const char *text, s
     return xst_text_write(path, text, bytes, cli->force, &cli->diag);
 }
 
-static enum xst_status emit_json(struct cli *cli, json_t *document)
+enum xst_status cli_write_json(struct cli *cli, const char *path, const json_t *document)
 {
     char *const text = json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(REAL_DIGITS));
     const size_t bytes = text ? strlen(text) : 0;
     if (!text)
         return cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
     text[bytes] = '\n'; /* in place of the NUL: the length says where it ends */
-    const enum xst_status status = cli_write(cli, cli_text(cli, "json"), text, bytes + 1);
+    const enum xst_status status = cli_write(cli, path, text, bytes + 1);
     free(text);
     return status;
 }
@@ -286,7 +286,7 @@ int cli_emit(struct cli *cli, json_t *document, const struct cli_table *rows, in
     if (status == XST_ERR_EXISTS)
         status = XST_OK;
     if (status == XST_OK && cli_given(cli, "json"))
-        status = emit_json(cli, document);
+        status = cli_write_json(cli, cli_text(cli, "json"), document);
     if (status == XST_OK && cli_given(cli, "csv") && rows)
         status = emit_csv(cli, rows);
     json_decref(document);

@@ -89,6 +89,9 @@ enum xst_status cli_check_outputs(struct cli *cli, int has_rows);
 /* Text to a file or to standard output, whole or not at all. */
 enum xst_status cli_write(struct cli *cli, const char *path, const char *text, size_t bytes);
 
+/* A document as text to a file or, without a path, to standard output. */
+enum xst_status cli_write_json(struct cli *cli, const char *path, const json_t *document);
+
 /* Colour only on a terminal and without NO_COLOR: escape sequences or "". */
 const char *cli_good(FILE *out);
 const char *cli_bad(FILE *out);
