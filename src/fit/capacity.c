@@ -24,11 +24,6 @@ struct capacity_fit {
     const struct xst_floor_table *floors; /* base curve */
 };
 
-static double time_of(const struct xst_sample *row, enum xsti_time time)
-{
-    return time == XSTI_TIME_ISSUE ? row->issue_mean_us : row->release_mean_us;
-}
-
 /* Base curve at B, linear; 0 when it has no point at or above B (then nothing can be said). */
 static double floor_at(const struct xst_floor_table *table, double bytes)
 {
@@ -65,14 +60,14 @@ static int can_stall(const struct capacity_fit *fit, const struct xst_sample *ro
 
 static int is_stalled(const struct capacity_fit *fit, const struct xst_sample *row)
 {
-    const double us = time_of(row, fit->time);
+    const double us = xsti_time_us(row, fit->time);
     return row->mode == XST_MODE_ISOLATED && can_stall(fit, row) && us > stalled_factor * row_floor(fit, row) &&
            xsti_volume(row) > (1 + least_share) * fit->drain * us;
 }
 
 static double row_capacity(const struct capacity_fit *fit, const struct xst_sample *row)
 {
-    return xsti_volume(row) - fit->drain * time_of(row, fit->time);
+    return xsti_volume(row) - fit->drain * xsti_time_us(row, fit->time);
 }
 
 /* V at the knee for capacity Q: smallest V with V - R*T0 = Q, by fixed-point iteration on the base curve. */
@@ -131,7 +126,7 @@ static void mark(const struct capacity_fit *fit, int64_t producers, double volum
             xsti_exclude(context, i, XST_EXCLUDE_BEYOND_KNEE);
         else
             xsti_exclude(context, i,
-                         can_stall(fit, row) && time_of(row, fit->time) > 1.1 * row_floor(fit, row)
+                         can_stall(fit, row) && xsti_time_us(row, fit->time) > 1.1 * row_floor(fit, row)
                              ? XST_EXCLUDE_PARTIAL_STALL
                              : XST_EXCLUDE_NO_STALL);
     }
@@ -174,7 +169,7 @@ static enum xst_status judge(const struct capacity_fit *fit, const struct xst_ca
         for (size_t p = 0; p < table->count; p++) {
             if (table->points[p].producers != row->producers)
                 continue;
-            const double us = time_of(row, fit->time);
+            const double us = xsti_time_us(row, fit->time);
             const double predicted =
                 fmax(row_floor(fit, row), (xsti_volume(row) - table->points[p].bytes) / fit->drain);
             const double error = fabs(predicted / us - 1);

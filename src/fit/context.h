@@ -40,6 +40,20 @@ static inline double xsti_busy_us(const struct xsti_fit_context *context, const 
     return context->staged ? row->release_mean_us : row->issue_mean_us;
 }
 
+static inline double xsti_time_us(const struct xst_sample *row, enum xsti_time time)
+{
+    return time == XSTI_TIME_ISSUE ? row->issue_mean_us : row->release_mean_us;
+}
+
+/* 1 when the gap of a periodic row exceeds V/R enough for no backlog to survive it. Without a drain rate nothing says so. */
+static inline int xsti_is_recovered(const struct xsti_fit_context *context, const struct xst_sample *row)
+{
+    const struct xst_measure *const drain = &context->path->drain_bytes_per_us;
+    const double recovered_factor = 1.02;
+    return row->mode == XST_MODE_PERIODIC && row->gap_us > 0 && drain->known &&
+           row->gap_us >= recovered_factor * xsti_volume(row) / drain->value;
+}
+
 static inline void xsti_use(struct xsti_fit_context *context, size_t i, unsigned bit)
 {
     context->fit->used[context->rows[i]] |= bit;

@@ -16,8 +16,6 @@ static const double saturated_frac = 0.93;
 /* R is read at producer counts of at least this share of the largest one: a finite run of few producers with unequal shares
  * ends in a tail that looks like a lower rate. */
 static const double large_producers_frac = 0.7;
-/* A plateau row's gap exceeds V/R by this factor, so that no backlog survives it. */
-static const double recovered_factor = 1.02;
 /* A row this far from the fitted rate breaks the law. */
 static const double outlier_frac = 0.03;
 
@@ -189,12 +187,12 @@ enum xst_status xsti_fit_drain(struct xsti_fit_context *context)
     return note_outliers(context, best, producers_low);
 }
 
-/* 1 when the gap of a periodic row lets everything drain. */
-static int is_recovered(const struct xsti_fit_context *context, const struct xst_sample *row)
+/* Rows whose own time shows d: recovered ones, and on a path without a drain rate every row with a gap. */
+static int shows_loop(const struct xsti_fit_context *context, const struct xst_sample *row)
 {
-    const struct xst_measure *const drain = &context->path->drain_bytes_per_us;
-    return row->mode == XST_MODE_PERIODIC && row->gap_us > 0 &&
-           (!drain->known || row->gap_us >= recovered_factor * xsti_volume(row) / drain->value);
+    if (!context->path->drain_bytes_per_us.known)
+        return row->mode == XST_MODE_PERIODIC && row->gap_us > 0;
+    return xsti_is_recovered(context, row);
 }
 
 /* d: period - busy - gap where nothing stalls; without such rows, on zero-gap rows far below the drain rate. */
@@ -206,7 +204,7 @@ enum xst_status xsti_fit_loop(struct xsti_fit_context *context)
         for (size_t i = 0; i < context->row_count; i++) {
             const struct xst_sample *const row = xsti_row(context, i);
             const int fits = zero ? zero_gap(row) && drain->known && rate_of(context, row) < 0.5 * drain->value
-                                  : is_recovered(context, row);
+                                  : shows_loop(context, row);
             const double loop_us = row->period_mean_us - xsti_busy_us(context, row) - row->gap_us;
             if (!fits || loop_us < 0)
                 continue;

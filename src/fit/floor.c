@@ -10,15 +10,9 @@
 #include "base/stats.h"
 #include "fit/context.h"
 
-static const double recovered_factor = 1.02;
 static const double outlier_frac = 0.10;
 /* A plateau this far above the base curve is a stall. */
 static const double stalled_factor = 1.03;
-
-static double time_of(const struct xst_sample *row, enum xsti_time time)
-{
-    return time == XSTI_TIME_ISSUE ? row->issue_mean_us : row->release_mean_us;
-}
 
 static unsigned bit_of(enum xsti_time time)
 {
@@ -101,7 +95,7 @@ static int is_own_rate(const struct xsti_fit_context *context, int64_t producers
     for (size_t i = 0; i < context->row_count && producers == 1; i++) {
         const struct xst_sample *const row = xsti_row(context, i);
         if (row->mode == XST_MODE_ISOLATED && row->producers > 1 && row->bytes_per_producer == bytes &&
-            time_of(row, time) <= 1.1 * us)
+            xsti_time_us(row, time) <= 1.1 * us)
             return 1;
     }
     return 0;
@@ -138,7 +132,7 @@ enum xst_status xsti_fit_floor_base(struct xsti_fit_context *context, enum xsti_
         for (size_t i = 0; i < context->row_count; i++) {
             const struct xst_sample *const row = xsti_row(context, i);
             if (is_base_row(row, source) && row->producers == producers && row->bytes_per_producer == bytes)
-                context->room[count++] = time_of(row, time);
+                context->room[count++] = xsti_time_us(row, time);
         }
         double us = xsti_median(context->room, count);
         if (table->count > 0 && begins_to_stall(context, table, bytes, us) &&
@@ -161,10 +155,8 @@ enum xst_status xsti_fit_floor_base(struct xsti_fit_context *context, enum xsti_
 static int is_plateau(const struct xsti_fit_context *context, const struct xst_sample *row, int64_t producers,
                       int64_t bytes)
 {
-    const struct xst_measure *const drain = &context->path->drain_bytes_per_us;
-    return row->mode == XST_MODE_PERIODIC && row->producers == producers && row->gap_us > 0 &&
-           (bytes == 0 || row->bytes_per_producer == bytes) && drain->known &&
-           row->gap_us >= recovered_factor * xsti_volume(row) / drain->value;
+    return row->producers == producers && (bytes == 0 || row->bytes_per_producer == bytes) &&
+           xsti_is_recovered(context, row);
 }
 
 static int has_plateau(const struct xsti_fit_context *context, int64_t producers)
@@ -198,7 +190,7 @@ static double plateau_us(struct xsti_fit_context *context, enum xsti_time time, 
     for (size_t i = 0; i < context->row_count; i++) {
         const struct xst_sample *const row = xsti_row(context, i);
         if (is_plateau(context, row, producers, bytes))
-            context->room[count++] = time_of(row, time);
+            context->room[count++] = xsti_time_us(row, time);
     }
     const double us = count ? xsti_median(context->room, count) : -1;
     if (us < 0 || us > stalled_factor * base_us(table_of(context->path, time), base_count, bytes))
@@ -268,11 +260,11 @@ static enum xst_status judge(struct xsti_fit_context *context, enum xsti_time ti
             if (point->source != XST_FLOOR_SOURCE_PLATEAU || point->us <= 0 ||
                 !is_plateau(context, row, point->producers, point->bytes_per_producer))
                 continue;
-            const double error = fabs(time_of(row, time) / point->us - 1);
+            const double error = fabs(xsti_time_us(row, time) / point->us - 1);
             context->room[count++] = error;
             if (error > outlier_frac)
                 XSTI_TRY(xsti_outlier(context, i, time == XSTI_TIME_ISSUE ? "floor" : "release_floor",
-                                      time_of(row, time), point->us));
+                                      xsti_time_us(row, time), point->us));
         }
     }
     if (time == XSTI_TIME_ISSUE && count) {
