@@ -9,24 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-float xsti_bf16_to_float(uint16_t value)
-{
-    const uint32_t bits = (uint32_t)value << 16;
-    float result;
-    memcpy(&result, &bits, sizeof result);
-    return result;
-}
-
-uint16_t xsti_float_to_bf16(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if ((bits & 0x7fffffffu) > 0x7f800000u)
-        return (uint16_t)(bits >> 16 | 0x40u);
-    bits += 0x7fffu + (bits >> 16 & 1u);
-    return (uint16_t)(bits >> 16);
-}
-
 static double rounded(double value)
 {
     return xsti_bf16_to_float(xsti_float_to_bf16((float)value));

@@ -7,9 +7,7 @@
 
 #include <stdint.h>
 
-float xsti_bf16_to_float(uint16_t value);
-/* Round to nearest, ties to even. NaN stays NaN. */
-uint16_t xsti_float_to_bf16(float value);
+#include "base/bf16.h"
 
 /* Contiguous (batch, rows, heads, head_dim) tensors; k and v have key_rows rows of which the first key_len take part. */
 struct xsti_fa_problem {

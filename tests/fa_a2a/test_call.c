@@ -194,16 +194,6 @@ static void test_choice_fills_the_waves(void **state)
     assert_int_equal(xst_fa_a2a_choose(&call, 132).groups, 3);
 }
 
-static void test_rounding(void **state)
-{
-    (void)state;
-    assert_int_equal(xsti_float_to_bf16(1.0f), 0x3f80);
-    assert_int_equal(xsti_float_to_bf16(1.00390625f), 0x3f80); /* a tie goes to even */
-    assert_int_equal(xsti_float_to_bf16(1.01171875f), 0x3f82);
-    assert_int_equal(xsti_float_to_bf16(-INFINITY), 0xff80);
-    assert_true(isnan(xsti_bf16_to_float(xsti_float_to_bf16(NAN))));
-}
-
 /* Equal scores: the mean of V; scores 0 and log 3: weights 1/4 and 3/4. The exchange moves whole heads. */
 static void test_reference(void **state)
 {
@@ -237,7 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_walk_is_the_described_one),
         cmocka_unit_test(test_uneven_walks), cmocka_unit_test(test_choice_fills_the_waves),
-        cmocka_unit_test(test_rounding),     cmocka_unit_test(test_reference),
+        cmocka_unit_test(test_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
