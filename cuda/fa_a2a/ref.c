@@ -93,7 +93,7 @@ double xsti_fa_error(const uint16_t *got, const float *reference, const float *r
     for (int64_t i = 0; i < count; i++) {
         const float there_and_back = reference[i] + 0.3f - 0.3f;
         const double off = fabs((double)xsti_bf16_to_float(got[i]) - reference[i]);
-        error = off <= error ? error : off; /* NaN wins */
+        error = isnan(error) || off <= error ? error : off; /* NaN wins */
         rounded_error = fmax(rounded_error, fabs((double)rounded_out[i] - reference[i]));
         rounding = fmax(rounding, fabs((double)there_and_back - reference[i]));
     }
