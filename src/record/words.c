@@ -8,6 +8,7 @@
 #include <xstage/profile.h>
 #include <xstage/sample.h>
 #include <xstage/timing.h>
+#include <xstage/trace.h>
 #include <xstage/traffic.h>
 
 #define CASE_TEXT(prefix, NAME, text)                                                                                  \
@@ -83,6 +84,20 @@ DEFINE_TEXT(xst_phase_text, xst_phase, PHASE, XST_PHASE_MAP(X))
 #undef X
 #define X(NAME, word, meaning) IF_WORD(PHASE, NAME, word)
 DEFINE_PARSE(xst_phase_parse, xst_phase, XST_PHASE_MAP(X))
+#undef X
+
+#define X(NAME, text, meaning) CASE_TEXT(TRACE, NAME, text)
+DEFINE_TEXT(xst_trace_what_text, xst_trace_what, TRACE, XST_TRACE_WHAT_MAP(X))
+#undef X
+#define X(NAME, word, meaning) IF_WORD(TRACE, NAME, word)
+DEFINE_PARSE(xst_trace_what_parse, xst_trace_what, XST_TRACE_WHAT_MAP(X))
+#undef X
+
+#define X(NAME, text, meaning) CASE_TEXT(TRACE_ROLE, NAME, text)
+DEFINE_TEXT(xst_trace_role_text, xst_trace_role, TRACE_ROLE, XST_TRACE_ROLE_MAP(X))
+#undef X
+#define X(NAME, word, meaning) IF_WORD(TRACE_ROLE, NAME, word)
+DEFINE_PARSE(xst_trace_role_parse, xst_trace_role, XST_TRACE_ROLE_MAP(X))
 #undef X
 
 #define X(NAME, text, meaning) CASE_TEXT(QUANTITY, NAME, text)
