@@ -46,7 +46,7 @@ struct xst_moe_layer {
     int64_t topk;        /* 1 .. XST_MOE_MOST_TOPK */
     int64_t tokens_most; /* a rank may bring 0 .. tokens_most tokens to a call */
     int64_t ranks;       /* 1 .. XST_MOE_MOST_RANKS */
-    int64_t ctas;        /* of the persistent grid: the same on all ranks, at most one per SM */
+    int64_t ctas;        /* of the persistent grid, at most one per SM; the one field that ranks may differ in */
 };
 
 /* Where the parts of a symmetric buffer are, in bytes from its start. The caller writes its tokens' rows, ids and weights. */
@@ -70,13 +70,15 @@ struct xst_moe_call {
     uint64_t y;              /* (tokens, hidden) bf16; may be 0 with 0 tokens */
     const uint64_t *buffers; /* [ranks]: symmetric buffers as mapped on this device */
     const uint64_t *combine; /* [ranks] instead of buffers[p] + layout.combine, e.g. in host memory; NULL: there */
+    double limit_us;         /* of a wait for another rank; 0: two seconds */
 };
 
 /* How a call is carried out. Ranks may differ in all of it. */
 struct xst_moe_order {
     enum xst_schedule schedule;
-    int64_t lead;      /* interleaved: Linear-1 tiles ahead, at least 1 */
-    int64_t group;     /* interleaved: Linear-2 tiles in a row, at least 1 */
+    int64_t lead;  /* interleaved: Linear-1 tiles ahead, at least 1; raised where a Linear-2 tile would come before its
+                        * block's Linear-1 tiles */
+    int64_t group; /* interleaved: Linear-2 tiles in a row, at least 1 */
     int64_t tile_rows; /* 64 or 128 */
     enum xst_moe_store store;
     int64_t slices;   /* paced: pieces a tile leaves in, 1, 2, 4, 8 */

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls and their bounds.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "moe/layout.h"
+#include "moe/params.h"
+
+enum { MOST_LEAD = 1 << 30, MOST_GROUP = 1 << 15, MOST_DELAY_NS = 1000000, MOST_INDEX = INT32_MAX };
+
+static enum xst_status in_range(const char *field, int64_t value, int64_t low, int64_t high, struct xst_diag *diag)
+{
+    if (value >= low && value <= high)
+        return XST_OK;
+    return xsti_fail(diag, XST_ERR_RANGE, "moe call: %s is %lld, outside %lld..%lld", field, (long long)value,
+                     (long long)low, (long long)high);
+}
+
+/* NULL is allowed where `needed` is 0. */
+static enum xst_status aligned(const char *field, int64_t at, uint64_t address, int64_t of, int needed,
+                               struct xst_diag *diag)
+{
+    char place[24] = "";
+    if (at >= 0)
+        snprintf(place, sizeof place, "[%d]", (int)at);
+    if (address == 0 && needed)
+        return xsti_fail(diag, XST_ERR_USAGE, "moe call: %s%s is NULL", field, place);
+    if (address % (uint64_t)of != 0)
+        return xsti_fail(diag, XST_ERR_RANGE, "moe call: %s%s is 0x%llx, not a multiple of %lld bytes", field, place,
+                         (unsigned long long)address, (long long)of);
+    return XST_OK;
+}
+
+enum xst_status xsti_moe_check_exchange(const struct xst_moe_call *call, struct xst_diag *diag)
+{
+    struct xsti_moe_regions regions;
+    XSTI_TRY(xsti_moe_regions(&call->layer, &regions, diag));
+    XSTI_TRY(in_range("rank", call->rank, 0, call->layer.ranks - 1, diag));
+    XSTI_TRY(in_range("tokens", call->tokens, 0, call->layer.tokens_most, diag));
+    if (!(call->limit_us >= 0 && call->limit_us <= 1e12))
+        return xsti_fail(diag, XST_ERR_RANGE, "moe call: limit_us is %g, outside 0..1e12", call->limit_us);
+    if (!call->buffers)
+        return xsti_fail(diag, XST_ERR_USAGE, "moe call: buffers is NULL");
+    for (int64_t p = 0; p < call->layer.ranks; p++)
+        XSTI_TRY(aligned("buffers", p, call->buffers[p], 1024, 1, diag));
+    return XST_OK;
+}
+
+int64_t xsti_moe_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group)
+{
+    return l1_per_block + ((group - 1) * l1_per_block + l2_per_block - 1) / l2_per_block;
+}
+
+/* Numbers of tiles, and their products with the tiles of a block, are 32-bit on the device. */
+static enum xst_status check_tiles(const struct xst_moe_layer *layer, int64_t tile_rows, struct xst_diag *diag)
+{
+    struct xsti_moe_regions regions;
+    XSTI_TRY(xsti_moe_regions(layer, &regions, diag));
+    const int64_t n1 = (2 * layer->inter + XSTI_MOE_TILE_COLS - 1) / XSTI_MOE_TILE_COLS;
+    const int64_t n2 = (layer->hidden + XSTI_MOE_TILE_COLS - 1) / XSTI_MOE_TILE_COLS;
+    const int64_t blocks = regions.pool_rows / tile_rows;
+    const int64_t largest = n1 > n2 ? n1 : n2;
+    if (blocks > (1 << 23) || blocks * (n1 + n2) > MOST_INDEX / largest)
+        return xsti_fail(diag, XST_ERR_RANGE,
+                         "moe call: %lld blocks of %lld rows with %lld + %lld tiles are more than a 32-bit count",
+                         (long long)blocks, (long long)tile_rows, (long long)n1, (long long)n2);
+    return XST_OK;
+}
+
+static enum xst_status check_order(const struct xst_moe_order *order, struct xst_diag *diag)
+{
+    XSTI_TRY(in_range("schedule", order->schedule, XST_SCHEDULE_WAVE, XST_SCHEDULE_INTERLEAVED, diag));
+    if (order->schedule == XST_SCHEDULE_INTERLEAVED) {
+        XSTI_TRY(in_range("lead", order->lead, 1, MOST_LEAD, diag));
+        XSTI_TRY(in_range("group", order->group, 1, MOST_GROUP, diag));
+    }
+    if (order->tile_rows != 64 && order->tile_rows != 128)
+        return xsti_fail(diag, XST_ERR_RANGE, "moe call: tile_rows is %lld, not 64 or 128",
+                         (long long)order->tile_rows);
+    XSTI_TRY(in_range("store", order->store, XST_MOE_STORE_AT_ONCE, XST_MOE_STORE_PACED, diag));
+    if (order->store == XST_MOE_STORE_PACED && order->slices != 1 && order->slices != 2 && order->slices != 4 &&
+        order->slices != 8)
+        return xsti_fail(diag, XST_ERR_RANGE, "moe call: slices is %lld, not 1, 2, 4 or 8", (long long)order->slices);
+    return in_range("delay_ns", order->delay_ns, 0, MOST_DELAY_NS, diag);
+}
+
+enum xst_status xst_moe_call_check(const struct xst_moe_call *call, const struct xst_moe_order *order,
+                                   struct xst_diag *diag)
+{
+    XSTI_TRY(xsti_moe_check_exchange(call, diag));
+    XSTI_TRY(check_order(order, diag));
+    XSTI_TRY(check_tiles(&call->layer, order->tile_rows, diag));
+    if (!(call->clamp >= 0) || isinf(call->clamp))
+        return xsti_fail(diag, XST_ERR_RANGE, "moe call: clamp is %g, a positive number or 0 is needed", call->clamp);
+    XSTI_TRY(aligned("w1", -1, call->w1, 16, 1, diag));
+    XSTI_TRY(aligned("w2", -1, call->w2, 16, 1, diag));
+    XSTI_TRY(aligned("y", -1, call->y, 16, call->tokens > 0, diag));
+    for (int64_t p = 0; call->combine && p < call->layer.ranks; p++)
+        XSTI_TRY(aligned("combine", p, call->combine[p], 16, 1, diag));
+    return XST_OK;
+}

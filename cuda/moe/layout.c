@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The symmetric buffer: what lies where, for the largest call.
+ */
+#include "moe/layout.h"
+
+#include "base/diag.h"
+#include "moe/params.h"
+
+_Static_assert((int)XST_MOE_MOST_RANKS == (int)XSTI_MOE_MOST_RANKS, "two bounds of the ranks");
+_Static_assert((int)XST_MOE_MOST_TOPK == (int)XSTI_MOE_MOST_TOPK, "two bounds of topk");
+_Static_assert((int)XST_MOE_MOST_LOCAL_EXPERTS == (int)XSTI_MOE_MOST_LOCAL_EXPERTS, "two bounds of local experts");
+_Static_assert((int)XST_MOE_STORE_AT_ONCE == (int)XSTI_MOE_AT_ONCE && (int)XST_MOE_STORE_PACED == (int)XSTI_MOE_PACED,
+               "two lists of stores");
+
+enum { REGION_ALIGN = 1024, MOST_WIDTH = 65536, MOST_TOKENS = 1 << 20, MOST_CTAS = 65535, LARGEST_BLOCK = 128 };
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static enum xst_status in_range(const char *field, int64_t value, int64_t low, int64_t high, struct xst_diag *diag)
+{
+    if (value >= low && value <= high)
+        return XST_OK;
+    return xsti_fail(diag, XST_ERR_RANGE, "moe layer: %s is %lld, outside %lld..%lld", field, (long long)value,
+                     (long long)low, (long long)high);
+}
+
+static enum xst_status multiple(const char *field, int64_t value, int64_t of, struct xst_diag *diag)
+{
+    if (value % of == 0)
+        return XST_OK;
+    return xsti_fail(diag, XST_ERR_RANGE, "moe layer: %s is %lld, not a multiple of %lld", field, (long long)value,
+                     (long long)of);
+}
+
+static enum xst_status check(const struct xst_moe_layer *layer, struct xst_diag *diag)
+{
+    XSTI_TRY(in_range("hidden", layer->hidden, 128, MOST_WIDTH, diag));
+    XSTI_TRY(multiple("hidden", layer->hidden, 128, diag));
+    XSTI_TRY(in_range("inter", layer->inter, 64, MOST_WIDTH, diag));
+    XSTI_TRY(multiple("inter", layer->inter, 64, diag));
+    XSTI_TRY(in_range("topk", layer->topk, 1, XST_MOE_MOST_TOPK, diag));
+    XSTI_TRY(in_range("tokens_most", layer->tokens_most, 1, MOST_TOKENS, diag));
+    XSTI_TRY(in_range("ranks", layer->ranks, 1, XST_MOE_MOST_RANKS, diag));
+    XSTI_TRY(in_range("experts", layer->experts, layer->ranks, layer->ranks * XST_MOE_MOST_LOCAL_EXPERTS, diag));
+    return in_range("ctas", layer->ctas, 1, MOST_CTAS, diag);
+}
+
+/* The next region begins behind `bytes` more. */
+static uint64_t take(uint64_t *end, int64_t bytes)
+{
+    const uint64_t at = *end;
+    *end += (uint64_t)ceil_div(bytes, REGION_ALIGN) * REGION_ALIGN;
+    return at;
+}
+
+enum xst_status xsti_moe_regions(const struct xst_moe_layer *layer, struct xsti_moe_regions *regions_out,
+                                 struct xst_diag *diag)
+{
+    XSTI_TRY(check(layer, diag));
+    struct xsti_moe_regions regions = {.list_most = layer->tokens_most * layer->topk};
+    const int64_t rows = layer->ranks * regions.list_most;
+    regions.local_most = ceil_div(layer->experts, layer->ranks);
+    /* An expert may fill all but one row of its last block in vain. */
+    regions.pool_rows =
+        ceil_div(rows + regions.local_most * (LARGEST_BLOCK - 1), LARGEST_BLOCK) * (int64_t)LARGEST_BLOCK;
+    regions.blocks_most = regions.pool_rows / 64;
+    uint64_t end = 0;
+    regions.open.control = take(&end, sizeof(struct xsti_moe_control));
+    regions.send = take(&end, layer->experts * 4);
+    regions.counts = take(&end, regions.local_most * XSTI_MOE_MOST_RANKS * 4);
+    regions.arrived = take(&end, regions.blocks_most * 4);
+    regions.ready = take(&end, regions.blocks_most * 4);
+    regions.list = take(&end, regions.local_most * layer->ranks * regions.list_most * 4);
+    regions.meta = take(&end, regions.pool_rows * (int64_t)sizeof(struct xsti_moe_meta));
+    regions.open.x = take(&end, layer->tokens_most * layer->hidden * 2);
+    regions.open.ids = take(&end, regions.list_most * 8);
+    regions.open.weights = take(&end, regions.list_most * 4);
+    regions.open.combine = take(&end, regions.list_most * layer->hidden * 2);
+    regions.pool_x = take(&end, regions.pool_rows * layer->hidden * 2);
+    regions.pool_act = take(&end, regions.pool_rows * layer->inter * 2);
+    regions.mid = take(&end, regions.pool_rows * layer->inter * 4);
+    regions.open.bytes = end;
+    *regions_out = regions;
+    return XST_OK;
+}
+
+enum xst_status xst_moe_layout(const struct xst_moe_layer *layer, struct xst_moe_layout *layout_out,
+                               struct xst_diag *diag)
+{
+    struct xsti_moe_regions regions;
+    XSTI_TRY(xsti_moe_regions(layer, &regions, diag));
+    *layout_out = regions.open;
+    return XST_OK;
+}

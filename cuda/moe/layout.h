@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * layout.h - the regions of a symmetric buffer, the public ones and those between the kernels.
+ */
+#ifndef XST_MOE_LAYOUT_H
+#define XST_MOE_LAYOUT_H
+
+#include <xstage/moe_kernel.h>
+
+/* Offsets from the buffer's start; what each holds stands in params.h. */
+struct xsti_moe_regions {
+    struct xst_moe_layout open;
+    uint64_t send, counts, list, arrived, ready, meta, pool_x, pool_act, mid;
+    int64_t local_most; /* experts of the rank that holds most */
+    int64_t list_most;  /* choices of one rank, all of which may name one expert */
+    int64_t pool_rows;  /* blocks of 64 or 128 rows hold rows of one expert each */
+    int64_t blocks_most;
+};
+
+/* Checks the layer; XST_ERR_RANGE with the field, its value and its bound. */
+enum xst_status xsti_moe_regions(const struct xst_moe_layer *layer, struct xsti_moe_regions *regions_out,
+                                 struct xst_diag *diag);
+
+/* What a wait of the absent rank needs: layer, rank, tokens, buffers. */
+enum xst_status xsti_moe_check_exchange(const struct xst_moe_call *call, struct xst_diag *diag);
+
+/* Least lead with which no Linear-2 tile comes before a Linear-1 tile of its block. */
+int64_t xsti_moe_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group);
+
+#endif

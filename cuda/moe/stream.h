@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * stream.h - the order of a rank's tiles as a function of a tile's number: what walk.c hands out one by one, in closed form, so
+ * that CTA c can take tiles c, c + ctas, ... without walking past the others. C and CUDA: the device and the tests share it.
+ *
+ * Block b has n1 Linear-1 and n2 Linear-2 tiles. A table with one entry an expert and one at the end says where an expert's
+ * blocks begin and how many rows its last block has.
+ */
+#ifndef XST_MOE_STREAM_H
+#define XST_MOE_STREAM_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define XSTI_MOE_FN static __host__ __device__ __forceinline__
+#else
+#define XSTI_MOE_FN static inline
+#endif
+
+enum { XSTI_MOE_WAVE_ROUNDS = 2 };
+
+/* interleaved: the first n1 * blocks + n2 * blocks tiles; a kernel for one of the two layers has no tiles of the other. */
+struct xsti_moe_stream {
+    uint32_t n1, n2;
+    uint32_t lead, group;
+    uint32_t wave_blocks; /* Linear-1 tiles for two rounds of all CTAs: blocks a wave has at least */
+    uint32_t interleaved;
+    uint32_t tile_rows;
+    uint32_t blocks; /* from the table */
+    uint32_t experts;
+};
+
+struct xsti_moe_task {
+    uint32_t linear; /* 1 or 2 */
+    uint32_t block;
+    uint32_t column;
+};
+
+/* Where a role stands in the waves; all 0 at the start. */
+struct xsti_moe_cursor {
+    uint32_t wave_base;  /* number of the wave's first tile */
+    uint32_t wave_begin; /* its first block */
+    uint32_t wave_end;
+};
+
+XSTI_MOE_FN uint32_t xsti_moe_table_entry(uint32_t first_block, uint32_t last_rows)
+{
+    return first_block << 8 | last_rows;
+}
+
+XSTI_MOE_FN uint32_t xsti_moe_first_block(const uint32_t *table, uint32_t expert)
+{
+    return table[expert] >> 8;
+}
+
+/* The first expert whose blocks begin at `block` or later; `experts` when none does. */
+XSTI_MOE_FN uint32_t xsti_moe_expert_from(const struct xsti_moe_stream *s, const uint32_t *table, uint32_t block)
+{
+    uint32_t low = 0, high = s->experts;
+    while (low < high) {
+        const uint32_t middle = (low + high) / 2;
+        if (xsti_moe_first_block(table, middle) >= block)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The expert that block belongs to: the last one that begins at or before it. */
+XSTI_MOE_FN uint32_t xsti_moe_expert_of(const struct xsti_moe_stream *s, const uint32_t *table, uint32_t block)
+{
+    return xsti_moe_expert_from(s, table, block + 1) - 1;
+}
+
+XSTI_MOE_FN uint32_t xsti_moe_rows_of(const struct xsti_moe_stream *s, const uint32_t *table, uint32_t expert,
+                                      uint32_t block)
+{
+    return block + 1 == xsti_moe_first_block(table, expert + 1) ? table[expert] & 255u : s->tile_rows;
+}
+
+XSTI_MOE_FN uint32_t xsti_moe_tiles(const struct xsti_moe_stream *s)
+{
+    return s->blocks * (s->n1 + s->n2);
+}
+
+XSTI_MOE_FN uint32_t xsti_moe_least_of(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Linear-1 tiles in front of group `g` of Linear-2 tiles. */
+XSTI_MOE_FN uint32_t xsti_moe_ahead(const struct xsti_moe_stream *s, uint32_t g)
+{
+    return xsti_moe_least_of(s->blocks * s->n1, s->lead + g * s->group * s->n1 / s->n2);
+}
+
+/* Linear-2 tiles come in groups; group g begins behind g * group of them and ahead(g) Linear-1 tiles, ahead being the smaller
+ * of a rising line and a constant: the last group that begins at or before `index` is the larger of what each of the two
+ * alone would give. */
+XSTI_MOE_FN struct xsti_moe_task xsti_moe_interleaved_at(const struct xsti_moe_stream *s, uint32_t index)
+{
+    struct xsti_moe_task task = {1, 0, 0};
+    const uint32_t l1 = s->blocks * s->n1, l2 = s->blocks * s->n2;
+    uint32_t tile = index;
+    if (s->n2 != 0 && index >= xsti_moe_least_of(s->lead, l1)) {
+        uint32_t g = 0;
+        if (index >= s->lead)
+            g = ((index - s->lead + 1) * s->n2 - 1) / (s->group * (s->n1 + s->n2));
+        if (index >= l1 && (index - l1) / s->group > g)
+            g = (index - l1) / s->group;
+        const uint32_t in_group = index - (g * s->group + xsti_moe_ahead(s, g));
+        const uint32_t before = xsti_moe_least_of((g + 1) * s->group, l2);
+        if (g * s->group + in_group < before) {
+            task.linear = 2;
+            tile = g * s->group + in_group;
+        } else {
+            tile = index - before;
+        }
+    }
+    const uint32_t columns = task.linear == 1 ? s->n1 : s->n2;
+    task.block = tile / columns;
+    task.column = tile - task.block * columns;
+    return task;
+}
+
+/* Waves end with an expert. */
+XSTI_MOE_FN struct xsti_moe_task xsti_moe_wave_at(const struct xsti_moe_stream *s, const uint32_t *table,
+                                                  struct xsti_moe_cursor *cursor, uint32_t index)
+{
+    while (index >= cursor->wave_base + (cursor->wave_end - cursor->wave_begin) * (s->n1 + s->n2)) {
+        cursor->wave_base += (cursor->wave_end - cursor->wave_begin) * (s->n1 + s->n2);
+        cursor->wave_begin = cursor->wave_end;
+        const uint32_t least = xsti_moe_least_of(cursor->wave_begin + s->wave_blocks, s->blocks);
+        cursor->wave_end = xsti_moe_first_block(table, xsti_moe_expert_from(s, table, least));
+    }
+    struct xsti_moe_task task = {1, 0, 0};
+    const uint32_t l1 = (cursor->wave_end - cursor->wave_begin) * s->n1;
+    uint32_t tile = index - cursor->wave_base, columns = s->n1;
+    if (tile >= l1) {
+        task.linear = 2;
+        tile -= l1;
+        columns = s->n2;
+    }
+    const uint32_t block = tile / columns;
+    task.block = cursor->wave_begin + block;
+    task.column = tile - block * columns;
+    return task;
+}
+
+/* Tile `index` of the stream, below xsti_moe_tiles. A cursor's indices only rise. */
+XSTI_MOE_FN struct xsti_moe_task xsti_moe_task_at(const struct xsti_moe_stream *s, const uint32_t *table,
+                                                  struct xsti_moe_cursor *cursor, uint32_t index)
+{
+    return s->interleaved ? xsti_moe_interleaved_at(s, index) : xsti_moe_wave_at(s, table, cursor, index);
+}
+
+#endif
