@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * xstage compare: what moved between two profiles, and whether it got worse.
+ * xstage compare: what moved between two profiles or two benchmark records, and whether it got worse.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include <xstage/compare.h>
 
+#include "compare_bench.h"
 #include "compare_rates.h"
 #include "data_dir.h"
 #include "options.h"
@@ -22,7 +23,7 @@ static const struct cli_option options[] = {
      .arg = "FRAC",
      .low = 0,
      .high = 10,
-     .help = "noise of every parameter, as a fraction; the three below say it per kind"},
+     .help = "noise of everything, as a fraction; the four below say it per kind"},
     {.name = "noise-drain-frac",
      .kind = CLI_REAL,
      .arg = "FRAC",
@@ -44,12 +45,20 @@ static const struct cli_option options[] = {
      .high = 10,
      .fallback = "0.05",
      .help = "noise of Q and Q_free"},
+    {.name = "noise-time-frac",
+     .kind = CLI_REAL,
+     .arg = "FRAC",
+     .low = 0,
+     .high = 10,
+     .fallback = "0.03",
+     .help = "benchmark records: noise of a time"},
     {.name = NULL},
 };
 
 static const struct cli_example examples[] = {
     {"xstage compare h200x2-nvlink new.json", "Did the link get slower? Exit code 1 when it did, beyond the noise."},
     {"xstage compare before.json after.json --noise 0.1 -v", "Every parameter, with a tenth of noise allowed."},
+    {"xstage compare bench/results/old.json new.json", "Two benchmark records, cell by cell: did a kernel get slower?"},
     {"xstage compare h200x2-nvlink --with nvbandwidth.json", "How far the drain rate is from the copy engine's rate."},
     {NULL, NULL},
 };
@@ -58,7 +67,9 @@ static const char about[] =
     "Compares every parameter of every path: R, T0 and Q with their release forms, fence, loop time and Q_free. "
     "The noise is a fraction per kind of parameter plus what both intervals cover. A lower R or Q, or a longer T0, "
     "fence or loop, beyond the noise is a regression: exit code 1. The table shows what moved; -v shows "
-    "everything.";
+    "everything.\n\n"
+    "Two records of xstage bench are compared by median_us of the cells they share (same variant, same shape); a time that "
+    "grew by more than the noise and than the spread of both records' rounds is a regression.";
 
 struct row {
     struct xst_comparison_row comparison;
@@ -250,6 +261,8 @@ static int run(struct cli *cli)
     enum xst_status status = cli_check_outputs(cli, 1);
     if (status == XST_OK && with)
         return cli_compare_rates(cli, cli->args[0], with);
+    if (status == XST_OK && (xst_bench_is_record(cli->args[0]) || xst_bench_is_record(cli->args[1])))
+        return cli_compare_bench(cli, cli->args[0], cli->args[1]);
     if (status == XST_OK && cli_given(cli, "profile"))
         status = cli_say(&cli->diag, XST_ERR_USAGE, "--profile: the two profiles are arguments of compare");
     if (status == XST_OK)
@@ -280,7 +293,8 @@ static int run(struct cli *cli)
 const struct cli_command cli_command_compare = {
     .name = "compare",
     .group = CLI_GROUP_SHOW,
-    .purpose = "What moved between two profiles, beyond the noise or not; exit code 1 on a regression",
+    .purpose =
+        "What moved between two profiles or benchmark records, beyond the noise or not; exit code 1 on a regression",
     .needs = "no GPU",
     .usage = "BEFORE AFTER [OPTIONS] | PROFILE --with FILE",
     .least_args = 1,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * compare.h - two profiles of a machine: what moved, by how much, and whether that is more than noise.
+ * compare.h - two profiles of a machine, or two records of a benchmark: what moved, by how much, and whether that is more than
+ * noise.
  *
  * Paths are matched by their key, table points by producers and bytes. A parameter moved when its change exceeds the noise: a
  * fraction given per kind of parameter, plus the parts of both intervals that lie between the two values. A lower drain rate,
@@ -29,6 +30,7 @@ enum xst_moved {
 #define X(NAME, text, meaning) XST_MOVED_##NAME,
     XST_MOVED_MAP(X)
 #undef X
+        XST_MOVED_COUNT
 };
 const char *xst_moved_text(enum xst_moved moved);
 
@@ -87,6 +89,44 @@ enum xst_status xst_profile_compare(const struct xst_profile *before, const stru
                                     const struct xst_compare_options *options, struct xst_comparison *comparison_out,
                                     struct xst_diag *diag);
 void xst_comparison_free(struct xst_comparison *comparison);
+
+/* ---- benchmark records ("xstage.bench/1") ---- */
+
+enum { XST_BENCH_KEY_BYTES = 320 };
+
+/* What repeated records of one machine differ by (docs/results.md). */
+#define XST_COMPARE_TIME_NOISE 0.03
+
+/* One cell of the records: the same variant of the same shape. */
+struct xst_bench_comparison_row {
+    char key
+        [XST_BENCH_KEY_BYTES]; /* every text and whole number of the row that is no result: "fused_st16 peer p=2 seq=4096" */
+    int32_t before_known;
+    int32_t after_known;
+    double before_us; /* median_us */
+    double after_us;
+    double change_frac; /* as above */
+    double noise_frac;
+    enum xst_moved moved;
+};
+
+struct xst_bench_comparison {
+    struct xst_bench_comparison_row *rows; /* in the order of the first record, then what only the second has */
+    size_t row_count;
+    char kernel[2][64];
+    char machine[2][128];           /* device and driver as the records state them */
+    int64_t moved[XST_MOVED_COUNT]; /* rows of each kind */
+};
+
+/* 1 when `path` is a JSON file that calls itself a benchmark record of any version, 0 for everything else. */
+int xst_bench_is_record(const char *path);
+
+/* Compares median_us of the cells two records share; several rows of one cell are matched in order. A time moved when its change
+ * exceeds noise_frac plus what the rounds (min_us, max_us) of both cover of it. XST_ERR_SCHEMA or XST_ERR_RANGE with file, row,
+ * key and value. Free with xst_bench_comparison_free. */
+enum xst_status xst_bench_compare(const char *before, const char *after, double noise_frac,
+                                  struct xst_bench_comparison *comparison_out, struct xst_diag *diag);
+void xst_bench_comparison_free(struct xst_bench_comparison *comparison);
 
 /* A rate that another tool measured on the same machine, as a sanity check of R. */
 struct xst_rate {

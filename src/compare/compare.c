@@ -10,16 +10,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-
-enum { HIGHER_IS_WORSE = 1, LOWER_IS_WORSE = -1 };
-
-/* A value with what is known of its spread; known == 0: not there. */
-struct side {
-    int known;
-    double value;
-    double low;
-    double high;
-};
+#include "compare/judge.h"
 
 struct job {
     const struct xst_compare_options *options;
@@ -27,16 +18,6 @@ struct job {
     size_t room;
     struct xst_diag *diag;
 };
-
-const char *xst_moved_text(enum xst_moved moved)
-{
-    static const char *const texts[] = {
-#define X(NAME, text, meaning) text,
-        XST_MOVED_MAP(X)
-#undef X
-    };
-    return (size_t)moved < sizeof texts / sizeof *texts ? texts[moved] : "?";
-}
 
 /* The noise and the direction of a parameter, by its name in the list. */
 static double noise_of(const struct xst_compare_options *options, const char *parameter, int *worse_out)
@@ -48,37 +29,12 @@ static double noise_of(const struct xst_compare_options *options, const char *pa
     }
     XST_COMPARED_MAP(X)
 #undef X
-    *worse_out = HIGHER_IS_WORSE;
+    *worse_out = XSTI_HIGHER_IS_WORSE;
     return 0;
 }
 
-/* What of both intervals lies between the two values. */
-static double gap_covered(const struct side *before, const struct side *after)
-{
-    const double covered = after->value < before->value ? (before->value - before->low) + (after->high - after->value)
-                                                        : (before->high - before->value) + (after->value - after->low);
-    return covered > 0 ? covered : 0;
-}
-
-static enum xst_moved judge(struct xst_comparison_row *row, const struct side *before, const struct side *after,
-                            double noise_frac, int worse)
-{
-    if (!after->known)
-        return XST_MOVED_REMOVED;
-    if (!before->known)
-        return XST_MOVED_ADDED;
-    const double change = after->value - before->value, size = fabs(before->value);
-    const double noise = noise_frac * size + gap_covered(before, after);
-    row->change_frac = size > 0 ? change / size : 0;
-    row->noise_frac = size > 0 ? noise / size : noise_frac;
-    /* A change of exactly the noise is within it, whatever rounding says. */
-    if (fabs(change) <= noise * (1 + 1e-12))
-        return XST_MOVED_SAME;
-    return (change > 0) == (worse > 0) ? XST_MOVED_WORSE : XST_MOVED_BETTER;
-}
-
 static enum xst_status add(struct job *job, const struct xst_path *path, const char *parameter, int64_t producers,
-                           int64_t bytes_per_producer, const struct side *before, const struct side *after)
+                           int64_t bytes_per_producer, const struct xsti_side *before, const struct xsti_side *after)
 {
     struct xst_comparison *const out = job->out;
     if (!before->known && !after->known)
@@ -103,7 +59,7 @@ static enum xst_status add(struct job *job, const struct xst_path *path, const c
                                        .after = after->value};
     int worse;
     const double noise_frac = noise_of(job->options, parameter, &worse);
-    row->moved = judge(row, before, after, noise_frac, worse);
+    row->moved = xsti_moved_between(before, after, noise_frac, worse, &row->change_frac, &row->noise_frac);
     int64_t *const counts[] = {[XST_MOVED_SAME] = &out->same,
                                [XST_MOVED_BETTER] = &out->better,
                                [XST_MOVED_WORSE] = &out->worse,
@@ -113,21 +69,21 @@ static enum xst_status add(struct job *job, const struct xst_path *path, const c
     return XST_OK;
 }
 
-static struct side side_of_measure(const struct xst_measure *measure)
+static struct xsti_side side_of_measure(const struct xst_measure *measure)
 {
     const int interval = measure->known && measure->n > 0;
-    return (struct side){measure->known, measure->value, interval ? measure->low : measure->value,
-                         interval ? measure->high : measure->value};
+    return (struct xsti_side){measure->known, measure->value, interval ? measure->low : measure->value,
+                              interval ? measure->high : measure->value};
 }
 
-static struct side side_of_floor(const struct xst_floor_point *point)
+static struct xsti_side side_of_floor(const struct xst_floor_point *point)
 {
-    return point ? (struct side){1, point->us, point->us, point->us} : (struct side){0, 0, 0, 0};
+    return point ? (struct xsti_side){1, point->us, point->us, point->us} : (struct xsti_side){0, 0, 0, 0};
 }
 
-static struct side side_of_capacity(const struct xst_capacity_point *point)
+static struct xsti_side side_of_capacity(const struct xst_capacity_point *point)
 {
-    return point ? (struct side){1, point->bytes, point->low, point->high} : (struct side){0, 0, 0, 0};
+    return point ? (struct xsti_side){1, point->bytes, point->low, point->high} : (struct xsti_side){0, 0, 0, 0};
 }
 
 static int compare_floor_keys(const struct xst_floor_point *a, const struct xst_floor_point *b)
@@ -149,7 +105,7 @@ static enum xst_status compare_floors(struct job *job, const struct xst_path *pa
         b = order >= 0 ? b : NULL;
         const struct xst_floor_point *const key = a ? a : b;
         assert(key);
-        const struct side x = side_of_floor(a), y = side_of_floor(b);
+        const struct xsti_side x = side_of_floor(a), y = side_of_floor(b);
         XSTI_TRY(add(job, path, parameter, key->producers, key->bytes_per_producer, &x, &y));
         i += a != NULL;
         j += b != NULL;
@@ -168,7 +124,7 @@ static enum xst_status compare_capacities(struct job *job, const struct xst_path
             *(a->producers < b->producers ? &b : &a) = NULL;
         const struct xst_capacity_point *const key = a ? a : b;
         assert(key);
-        const struct side x = side_of_capacity(a), y = side_of_capacity(b);
+        const struct xsti_side x = side_of_capacity(a), y = side_of_capacity(b);
         XSTI_TRY(add(job, path, parameter, key->producers, 0, &x, &y));
         i += a != NULL;
         j += b != NULL;
@@ -184,7 +140,7 @@ static enum xst_status compare_paths(struct job *job, const struct xst_path *bef
     const struct xst_path *const a = before ? before : &nothing, *const b = after ? after : &nothing;
 #define SCALAR(field)                                                                                                  \
     do {                                                                                                               \
-        const struct side x = side_of_measure(&a->field), y = side_of_measure(&b->field);                              \
+        const struct xsti_side x = side_of_measure(&a->field), y = side_of_measure(&b->field);                         \
         XSTI_TRY(add(job, path, #field, 0, 0, &x, &y));                                                                \
     } while (0)
     SCALAR(drain_bytes_per_us);
