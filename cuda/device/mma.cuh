@@ -68,6 +68,10 @@ template <int N> struct Mma;
 #define XST_SUMS_9 "%72, %73, %74, %75, %76, %77, %78, %79"
 #define XST_SUMS_10 "%80, %81, %82, %83, %84, %85, %86, %87"
 #define XST_SUMS_11 "%88, %89, %90, %91, %92, %93, %94, %95"
+#define XST_SUMS_12 "%96, %97, %98, %99, %100, %101, %102, %103"
+#define XST_SUMS_13 "%104, %105, %106, %107, %108, %109, %110, %111"
+#define XST_SUMS_14 "%112, %113, %114, %115, %116, %117, %118, %119"
+#define XST_SUMS_15 "%120, %121, %122, %123, %124, %125, %126, %127"
 /* clang-format on */
 
 /* N, then the numbers of the six operands behind the N / 2 outputs. */
@@ -96,16 +100,19 @@ template <int N> struct Mma;
 #define XST_LIST80  XST_LIST64 ", " XST_SUMS_4
 #define XST_LIST128 XST_LIST80 ", " XST_SUMS_5 ", " XST_SUMS_6 ", " XST_SUMS_7
 #define XST_LIST192 XST_LIST128 ", " XST_SUMS_8 ", " XST_SUMS_9 ", " XST_SUMS_10 ", " XST_SUMS_11
+#define XST_LIST256 XST_LIST192 ", " XST_SUMS_12 ", " XST_SUMS_13 ", " XST_SUMS_14 ", " XST_SUMS_15
 
 #define XST_OUTS64(d)  XST_OUT8(d, 0), XST_OUT8(d, 8), XST_OUT8(d, 16), XST_OUT8(d, 24)
 #define XST_OUTS80(d)  XST_OUTS64(d), XST_OUT8(d, 32)
 #define XST_OUTS128(d) XST_OUTS80(d), XST_OUT8(d, 40), XST_OUT8(d, 48), XST_OUT8(d, 56)
 #define XST_OUTS192(d) XST_OUTS128(d), XST_OUT8(d, 64), XST_OUT8(d, 72), XST_OUT8(d, 80), XST_OUT8(d, 88)
+#define XST_OUTS256(d) XST_OUTS192(d), XST_OUT8(d, 96), XST_OUT8(d, 104), XST_OUT8(d, 112), XST_OUT8(d, 120)
 
 XST_MMA(64, 32, 33, 34, 35, 36, 37);
 XST_MMA(80, 40, 41, 42, 43, 44, 45);
 XST_MMA(128, 64, 65, 66, 67, 68, 69);
 XST_MMA(192, 96, 97, 98, 99, 100, 101);
+XST_MMA(256, 128, 129, 130, 131, 132, 133);
 
 } // namespace xst
 

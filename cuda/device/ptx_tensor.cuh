@@ -15,6 +15,7 @@ namespace xst {
 /* ---- tensor (TMA) loads ---- */
 
 /* L2 eviction priorities, the constants createpolicy.fractional gives for 100 %. */
+constexpr uint64_t POLICY_EVICT_NORMAL = 0x1000000000000000ull;
 constexpr uint64_t POLICY_EVICT_FIRST = 0x12F0000000000000ull;
 constexpr uint64_t POLICY_EVICT_LAST = 0x14F0000000000000ull;
 
@@ -29,6 +30,24 @@ __device__ __forceinline__ void tensor_load_5d(uint32_t to_shared, const void *m
     asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
                  "[%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(to_shared),
                  "l"(map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4), "l"(policy)
+                 : "memory");
+}
+
+__device__ __forceinline__ void tensor_load_2d(uint32_t to_shared, const void *map, uint32_t barrier, int c0, int c1,
+                                               uint64_t policy)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+                 "[%0], [%1, {%3, %4}], [%2], %5;" ::"r"(to_shared),
+                 "l"(map), "r"(barrier), "r"(c0), "r"(c1), "l"(policy)
+                 : "memory");
+}
+
+__device__ __forceinline__ void tensor_load_3d(uint32_t to_shared, const void *map, uint32_t barrier, int c0, int c1,
+                                               int c2, uint64_t policy)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+                 "[%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to_shared),
+                 "l"(map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2), "l"(policy)
                  : "memory");
 }
 
@@ -103,11 +122,40 @@ __device__ __forceinline__ uint4 load_16(uint64_t address)
     return v;
 }
 
+/* Of data that other SMs wrote in this launch: never from L1. */
+__device__ __forceinline__ uint4 load_16_l2(uint64_t address)
+{
+    uint4 v;
+    asm volatile("ld.global.cg.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+                 : "l"(address)
+                 : "memory");
+    return v;
+}
+
 /* ---- flags ---- */
+
+__device__ __forceinline__ uint32_t load_acquire_gpu_u32(uint64_t address)
+{
+    uint32_t value;
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+    return value;
+}
+
+__device__ __forceinline__ void add_release_gpu_u32(uint64_t address, uint32_t value)
+{
+    asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
+}
 
 __device__ __forceinline__ void store_release_sys_u64(uint64_t address, uint64_t value)
 {
     asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
+}
+
+/* Behind a fence_sys this is a release too, and several of them need only the one fence. */
+__device__ __forceinline__ void store_relaxed_sys_u64(uint64_t address, uint64_t value)
+{
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
 
 __device__ __forceinline__ uint64_t load_acquire_sys_u64(uint64_t address)
@@ -123,6 +171,21 @@ __device__ __forceinline__ uint32_t wrap_acq_rel_gpu_u32(uint32_t *address, uint
     uint32_t before;
     asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(address), "r"(last) : "memory");
     return before;
+}
+
+/* ---- fences between ordinary accesses and those of the bulk engine, all state spaces ---- */
+
+__device__ __forceinline__ void fence_proxy_async()
+{
+    asm volatile("fence.proxy.async;" ::: "memory");
+}
+
+/* ---- bulk copies: all but the newest `Pending` groups of this thread ---- */
+
+/* have written their destination */
+template <int Pending> __device__ __forceinline__ void bulk_wait()
+{
+    asm volatile("cp.async.bulk.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
 /* ---- shared memory ---- */
