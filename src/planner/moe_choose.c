@@ -225,7 +225,7 @@ static void add_all(struct xsti_moe_layer *layer, struct xst_moe_choice *choice)
     for (int64_t i = 0; i < lead_count; i++) {
         for (int64_t j = 0; j < group_count; j++) {
             const int64_t shift =
-                xsti_moe_least_lead(layer->setup->l1_per_block, layer->setup->l2_per_block, groups[j]) -
+                xsti_plan_least_lead(layer->setup->l1_per_block, layer->setup->l2_per_block, groups[j]) -
                 layer->setup->l1_per_block;
             if (j > 0 && leads[i] + shift > layer->l1_tiles)
                 continue;

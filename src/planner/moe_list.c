@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-int64_t xsti_moe_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group_tiles)
+int64_t xsti_plan_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group_tiles)
 {
     return l1_per_block + ((group_tiles - 1) * l1_per_block + l2_per_block - 1) / l2_per_block;
 }
@@ -80,7 +80,7 @@ struct xsti_moe_run xsti_moe_list_run(const struct xsti_moe_list *list, void *wo
     struct queue l1 = {ready_us + list->blocks, places - 1, 0, 0},
                  l2 = {ready_us + list->blocks + places, places - 1, 0, 0};
     const int64_t l1_tiles = list->blocks * list->l1_per_block, l2_tiles = list->blocks * list->l2_per_block;
-    const int64_t least = xsti_moe_least_lead(list->l1_per_block, list->l2_per_block, list->group_tiles);
+    const int64_t least = xsti_plan_least_lead(list->l1_per_block, list->l2_per_block, list->group_tiles);
     const int64_t lead = list->lead_tiles > least ? list->lead_tiles : least;
     struct position at = {0, 0, 0, 0, 0, 0, 0};
     struct xsti_moe_run run = {0, 0, 0, 0};

@@ -38,7 +38,7 @@ struct xsti_moe_run {
 };
 
 /* The smallest lead that never waits for itself: (q0 + group - 1) / n2 blocks must be under way when a turn begins. */
-int64_t xsti_moe_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group_tiles);
+int64_t xsti_plan_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group_tiles);
 
 /* Bytes for a list of so many blocks and producers. */
 size_t xsti_moe_list_bytes(int64_t blocks, int64_t producers);

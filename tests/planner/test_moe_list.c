@@ -114,7 +114,7 @@ static void the_least_lead_is_enough(void **state)
         struct xsti_moe_list list = random_list(&seed);
         list.group_tiles = between(&seed, 1, 3 * list.l2_per_block);
         list.lead_tiles = 0; /* raised */
-        const int64_t least = xsti_moe_least_lead(list.l1_per_block, list.l2_per_block, list.group_tiles);
+        const int64_t least = xsti_plan_least_lead(list.l1_per_block, list.l2_per_block, list.group_tiles);
         for (int64_t tile = 0; tile < list.blocks * list.l2_per_block; tile++) {
             const int64_t turn = tile / list.group_tiles * list.group_tiles;
             const int64_t l1_tiles = list.blocks * list.l1_per_block,
