@@ -23,6 +23,7 @@ PRIVATE = {
     "planner": ["base", "record"],
     "report": ["base", "record"],
     "compare": ["base", "record"],
+    "group": ["base"],
     "gpu": ["base", "record"],
     "machine": ["base", "record", "gpu", "probes"],  # the one place where measuring meets driver and probes
 }
@@ -37,6 +38,7 @@ PUBLIC = {
     "fit": NOUNS + ["fit", "model"],  # validation compares the laws with the rows
     "sim": ["!model", "!fit", "!audit", "!planner"],  # a simulator that borrows the model's formulas proves nothing
     "timeline": ["!model", "!fit", "!audit", "!planner"],
+    "group": ["status", "group"],
     "gpu": ["!model", "!fit", "!sim", "!audit", "!planner"],
     "machine": ["!model", "!fit", "!audit", "!planner"],
     "audit": ANY,
