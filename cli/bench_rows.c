@@ -109,7 +109,7 @@ struct cli_table cli_bench_table(const struct cli_bench_list *list)
     return (struct cli_table){columns, sizeof columns / sizeof *columns, list->rows, list->count, sizeof *list->rows};
 }
 
-json_t *cli_bench_facts(void)
+static json_t *facts_of_devices(void)
 {
     struct xst_gpu_info info;
     json_t *const facts = json_object(), *const devices = json_array();
@@ -128,4 +128,15 @@ json_t *cli_bench_facts(void)
     json_object_set_new(facts, "nvcc", cli_string(xst_gpu_nvcc_version()));
     json_object_set_new(facts, "devices", devices);
     return facts;
+}
+
+int cli_bench_emit(struct cli *cli, const char *kernel, const struct cli_table *table)
+{
+    if (cli_wants_text(cli))
+        cli_table_print(cli, stdout, table);
+    json_t *const document = cli_document(cli, "bench", 1);
+    json_object_set_new(document, "kernel", json_string(kernel));
+    json_object_set_new(document, "facts", facts_of_devices());
+    json_object_set_new(document, "rows", cli_table_json(table));
+    return cli_emit(cli, document, table, CLI_GOOD);
 }

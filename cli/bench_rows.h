@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bench_rows.h - the rows of `xstage bench`: one variant of one shape each.
+ * bench_rows.h - the rows of `xstage bench`: one variant of one shape each, and the record they make.
  */
 #ifndef XST_CLI_BENCH_ROWS_H
 #define XST_CLI_BENCH_ROWS_H
@@ -25,7 +25,11 @@ enum xst_status cli_bench_add(struct cli *cli, struct cli_bench_list *list, cons
 
 struct cli_table cli_bench_table(const struct cli_bench_list *list);
 
-/* The devices: name, driver, clocks, power, throttle reason, nvcc; read after the runs. */
-json_t *cli_bench_facts(void);
+/* Prints the table, and writes the record where --json and --csv want it, with the devices as they are after the runs: name,
+ * driver, clocks, power, throttle reason, nvcc. Returns an exit code. */
+int cli_bench_emit(struct cli *cli, const char *kernel, const struct cli_table *table);
+
+/* One kernel each: `xstage bench KERNEL`. */
+int cli_bench_fa_a2a(struct cli *cli);
 
 #endif

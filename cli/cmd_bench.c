@@ -2,16 +2,9 @@
  *
  * xstage bench: a fused kernel against its unfused parts, on checked results.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include <xstage/fa_a2a_bench.h>
-#include <xstage/shapes.h>
-
 #include "bench_rows.h"
-#include "options.h"
-#include "output.h"
 
 static const struct cli_option options[] = {
     {.name = "preset",
@@ -105,86 +98,22 @@ static const char about[] =
     "share of what the exchange costs when it follows; speedup is serial over fused.\n\n"
     "With --target host or local rank 0 runs alone: what the others send is not there.";
 
-/* One shape of a preset or of the options, with one length. */
-static enum xst_status bench_shape(struct cli *cli, const char *preset_name, int64_t seq, struct cli_bench_list *list)
-{
-    const struct xst_fa_preset *preset = NULL;
-    struct xst_fa_a2a_bench_row rows[XST_FA_A2A_VARIANT_COUNT];
-    enum xst_status status = preset_name ? xst_fa_preset_find(preset_name, &preset, &cli->diag) : XST_OK;
-    if (status != XST_OK)
-        return status;
-    struct xst_fa_a2a_bench bench = {.batch =
-                                         cli_has(cli, "batch") ? cli_int(cli, "batch") : (preset ? preset->batch : 1),
-                                     .heads_total =
-                                         cli_has(cli, "heads") ? cli_int(cli, "heads") : (preset ? preset->heads : 24),
-                                     .head_dim = cli_has(cli, "head-dim") ? cli_int(cli, "head-dim")
-                                                                          : (preset ? preset->head_dim : 128),
-                                     .seq = seq ? seq : (preset ? preset->seq : 4096),
-                                     .ranks = cli_int(cli, "ranks"),
-                                     .groups = cli_int(cli, "groups"),
-                                     .slices = cli_int(cli, "slices"),
-                                     .rounds = cli_int(cli, "rounds"),
-                                     .calls = cli_int(cli, "calls"),
-                                     .seed = cli_has(cli, "seed") ? (uint64_t)cli_int(cli, "seed") : 1};
-    if (xst_target_parse(cli_text(cli, "target"), &bench.target) != 0)
-        return cli_say(&cli->diag, XST_ERR_USAGE, "--target names no target");
-    status = xst_fa_a2a_bench_run(&bench, rows, &cli->diag);
-    for (int v = 0; v < XST_FA_A2A_VARIANT_COUNT && status == XST_OK; v++)
-        status = cli_bench_add(cli, list, preset ? preset->name : "", &bench, &rows[v]);
-    return status;
-}
-
-static enum xst_status bench_lengths(struct cli *cli, const char *preset_name, struct cli_bench_list *list)
-{
-    const struct cli_sweep *const lengths = cli_sweep_of(cli, "seq");
-    if (!lengths->count)
-        return bench_shape(cli, preset_name, 0, list);
-    for (size_t i = 0; i < lengths->count; i++) {
-        const enum xst_status status = bench_shape(cli, preset_name, (int64_t)lengths->values[i], list);
-        if (status != XST_OK)
-            return status;
-    }
-    return XST_OK;
-}
-
-static enum xst_status bench_all(struct cli *cli, struct cli_bench_list *list)
-{
-    char names[1024], *rest = names, *name;
-    enum xst_status status = XST_OK;
-    if (!cli_has(cli, "preset"))
-        return bench_lengths(cli, NULL, list);
-    if (strlen(cli_text(cli, "preset")) >= sizeof names)
-        return cli_say(&cli->diag, XST_ERR_USAGE, "--preset is longer than %zu bytes", sizeof names - 1);
-    strcpy(names, cli_text(cli, "preset"));
-    while (status == XST_OK && (name = strsep(&rest, ",")))
-        status = bench_lengths(cli, name, list);
-    return status;
-}
+/* What can be timed. */
+static const struct kernel {
+    const char *name;
+    int (*run)(struct cli *cli);
+} kernels[] = {{"fa-a2a", cli_bench_fa_a2a}};
 
 static int run(struct cli *cli)
 {
-    struct cli_bench_list list = {0};
-    enum xst_status status = cli_check_outputs(cli, 1);
-    if (status == XST_OK && strcmp(cli->args[0], "fa-a2a") != 0) {
-        cli_hint(cli, "for example: xstage bench fa-a2a --seq 4K,8K");
-        status = cli_say(&cli->diag, XST_ERR_USAGE, "\"%s\" is no kernel that can be timed; fa-a2a is", cli->args[0]);
-    }
-    if (status == XST_OK)
-        status = bench_all(cli, &list);
-    if (status != XST_OK) {
-        free(list.rows);
+    const enum xst_status status = cli_check_outputs(cli, 1);
+    if (status != XST_OK)
         return cli_fail(cli, status);
-    }
-    const struct cli_table table = cli_bench_table(&list);
-    if (cli_wants_text(cli))
-        cli_table_print(cli, stdout, &table);
-    json_t *const document = cli_document(cli, "bench", 1);
-    json_object_set_new(document, "kernel", json_string("fa-a2a"));
-    json_object_set_new(document, "facts", cli_bench_facts());
-    json_object_set_new(document, "rows", cli_table_json(&table));
-    const int code = cli_emit(cli, document, &table, CLI_GOOD);
-    free(list.rows);
-    return code;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (strcmp(cli->args[0], kernels[i].name) == 0)
+            return kernels[i].run(cli);
+    cli_hint(cli, "for example: xstage bench fa-a2a --seq 4K,8K");
+    return cli_complain(cli, XST_ERR_USAGE, "\"%s\" is no kernel that can be timed; fa-a2a is", cli->args[0]);
 }
 
 const struct cli_command cli_command_bench = {
