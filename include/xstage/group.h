@@ -3,9 +3,14 @@
  * group.h - the processes of a job: which of them am I, and how do all of them exchange a few bytes.
  *
  * A *group* is one collective function, an all-gather, with its context. Whoever has one supplies it: MPI, torch.distributed, a
- * test. Where there is none, a *rendezvous* makes one for the processes that a launcher started: over a socket file on one
- * machine (file:DIR) or over TCP (tcp://HOST:PORT). Nothing of it is encrypted or authenticated beyond a user's own file
- * rights: it is meant for one machine, or for a network that only the job's owner uses.
+ * test. Where there is none, a *rendezvous* makes one for the processes that a launcher started, over a socket:
+ *
+ *   local:              of this machine, named after user and job; no file
+ *   file:DIR            of this machine, a file in DIR
+ *   tcp://HOST:PORT     an empty host is 127.0.0.1
+ *
+ * Nothing of it is encrypted. The first two let nobody in but the same user; TCP lets in whoever reaches the port and knows the
+ * job's name: it is meant for loopback, or for a network that only the job's owner uses.
  */
 #ifndef XSTAGE_GROUP_H
 #define XSTAGE_GROUP_H
@@ -31,6 +36,10 @@ struct xst_group {
     enum xst_status (*gather)(void *context, const void *mine, size_t bytes, void *all_out, struct xst_diag *diag);
     void *context;
 };
+
+/* The group's all-gather; alone, the copy it amounts to. XST_ERR_RANGE above XST_GROUP_MOST_BYTES in all. */
+enum xst_status xst_group_gather(const struct xst_group *group, const void *mine, size_t bytes, void *all_out,
+                                 struct xst_diag *diag);
 
 /* All ranks are here. */
 enum xst_status xst_group_barrier(const struct xst_group *group, struct xst_diag *diag);
@@ -76,7 +85,7 @@ enum xst_status xst_ranks_find(const struct xst_ranks_asked *asked, struct xst_r
 struct xst_rendezvous;
 
 struct xst_rendezvous_options {
-    const char *where; /* "file:DIR" or "tcp://HOST:PORT"; rank 0 listens there */
+    const char *where; /* "local:", "file:DIR" or "tcp://HOST:PORT"; rank 0 listens there */
     const char *job;   /* the same on all ranks; processes of another job are turned away. NULL: "" */
     int64_t rank;
     int64_t ranks;
@@ -85,7 +94,7 @@ struct xst_rendezvous_options {
 };
 
 /* Meets the others. What can go wrong is one sentence: nobody there within the time, two processes of the same rank, different
- * counts, another job or another version of the protocol. The socket file is gone once all are there; one left by a job that
+ * counts, another job or another version of the protocol. A socket file is gone once all are there; one left by a job that
  * crashed is replaced, one of a job that lives is XST_ERR_EXISTS. */
 enum xst_status xst_rendezvous_open(const struct xst_rendezvous_options *options,
                                     struct xst_rendezvous **rendezvous_out, struct xst_diag *diag);
