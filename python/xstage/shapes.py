@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked about: shapes of attention and of mixture-of-experts layers, any kernel's traffic, and how it is cut into tiles."""
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from ctypes import POINTER, byref, c_size_t
+from dataclasses import dataclass
+from typing import Any, Union
+
+from . import _abi
+from ._library import call, function, word
+
+
+@dataclass(frozen=True)
+class AttentionShape:
+    """Attention with the all-to-all behind it (Ulysses), of the whole model.
+
+    Args:
+        heads: H, all ranks together; head_dim: d; seq: M, rows of the whole sequence; ranks: devices that exchange; batch: B;
+            element_bytes: of an output value, 2 for bf16.
+    """
+
+    heads: int
+    head_dim: int
+    seq: int
+    ranks: int = 2
+    batch: int = 1
+    element_bytes: int = 2
+    name: str = ""
+
+    @classmethod
+    def preset(cls, name: str, ranks: int = 2) -> AttentionShape:
+        """The shape of a real model, by a name of `attention_presets` ("flux1"). Raises UsageError with the nearest name."""
+        found = POINTER(_abi.xst_fa_preset)()
+        call("xst_fa_preset_find", name.encode(), byref(found))
+        one = found.contents
+        return cls(one.heads, one.head_dim, one.seq, ranks, one.batch, name=name)
+
+    def _c(self) -> _abi.xst_fa_a2a_shape:
+        return _abi.xst_fa_a2a_shape(self.batch, self.heads, self.head_dim, self.seq, self.ranks, self.element_bytes)
+
+
+@dataclass(frozen=True)
+class MoeShape:
+    """A mixture-of-experts layer.
+
+    Args:
+        hidden: H; inter: I, width after the gated activation; experts: of the model, all ranks together; topk: experts of one
+            token; tokens: of one rank; ranks: devices that exchange; element_bytes: of a stored value, 2 for bf16.
+    """
+
+    hidden: int
+    inter: int
+    experts: int
+    topk: int
+    tokens: int
+    ranks: int = 2
+    element_bytes: int = 2
+    name: str = ""
+
+    @classmethod
+    def preset(cls, name: str, ranks: int = 2) -> MoeShape:
+        """The layer of a real model, by a name of `moe_presets` ("qwen3-30b"). Raises UsageError with the nearest name."""
+        found = POINTER(_abi.xst_moe_preset)()
+        call("xst_moe_preset_find", name.encode(), byref(found))
+        one = found.contents
+        return cls(one.hidden, one.inter, one.experts, one.topk, one.tokens, ranks, name=name)
+
+    def _c(self) -> _abi.xst_moe_shape:
+        return _abi.xst_moe_shape(self.hidden, self.inter, self.experts, self.topk, self.tokens, self.ranks, self.element_bytes)
+
+
+class Traffic:
+    """Any kernel, by what it stores: the document of docs/traffic.md, as a dictionary or a file.
+
+    Raises:
+        ParseError, RangeError: a key or a value that is not valid; unknown keys name the nearest valid one.
+    """
+
+    def __init__(self, document: Mapping[str, Any] | str | os.PathLike[str]) -> None:
+        self._struct = _abi.xst_traffic()
+        if isinstance(document, Mapping):
+            raw = json.dumps({"schema": "xstage.traffic/1", **document}).encode()
+            call("xst_traffic_parse", b"traffic", raw, len(raw), byref(self._struct))
+        else:
+            call("xst_traffic_read", os.fspath(document).encode(), byref(self._struct))
+        self.name: str = self._struct.kernel.decode()
+
+    def _c(self) -> _abi.xst_traffic:
+        return self._struct
+
+
+@dataclass(frozen=True)
+class AttentionTiles:
+    """How attention is cut: rows of an output tile, keys of an inner step, CTAs (0: the device's SMs), K/V tiles loaded ahead,
+    output tiles a CTA holds back, the store method, what is known of the bursts' phase, and the rate of one SM in flop per us
+    (0: the peak's share)."""
+
+    tile_rows: int = 128
+    tile_cols: int = 128
+    producers: int = 0
+    stages: int = 2
+    staging_slots: int = 1
+    method: str = "st16"
+    phase: str = "unknown"
+    sm_flop_per_us: float = 0.0
+
+    def _c(self) -> _abi.xst_fa_a2a_plan:
+        return _abi.xst_fa_a2a_plan(self.tile_rows, self.tile_cols, self.producers, self.stages, self.staging_slots,
+                                    word("method", self.method), word("phase", self.phase), self.sm_flop_per_us)
+
+
+@dataclass(frozen=True)
+class MoeTiles:
+    """How a mixture-of-experts layer is cut: tile sizes, CTAs (0: the device's SMs), operand tiles loaded ahead, output tiles a CTA
+    holds back, the store method, the schedule ("wave" or "interleaved"), the activation's share of a Linear-1 tile's matrix time,
+    and the rate of one SM in flop per us (0: the peak's share)."""
+
+    tile_rows: int = 128
+    tile_cols: int = 256
+    tile_depth: int = 64
+    producers: int = 0
+    stages: int = 4
+    staging_slots: int = 1
+    method: str = "st16"
+    schedule: str = "wave"
+    act_frac: float = 0.1
+    sm_flop_per_us: float = 0.0
+
+    def _c(self) -> _abi.xst_moe_plan:
+        return _abi.xst_moe_plan(self.tile_rows, self.tile_cols, self.tile_depth, self.producers, self.stages, self.staging_slots,
+                                 word("method", self.method), word("schedule", self.schedule), self.act_frac, self.sm_flop_per_us)
+
+
+Shape = Union[AttentionShape, MoeShape, Traffic]
+
+
+def _presets(name: str) -> list[str]:
+    count = c_size_t()
+    first = function(name)(byref(count))
+    return [first[i].name.decode() for i in range(count.value)]
+
+
+def attention_presets() -> list[str]:
+    """Names that `AttentionShape.preset` takes."""
+    return _presets("xst_fa_presets")
+
+
+def moe_presets() -> list[str]:
+    """Names that `MoeShape.preset` takes."""
+    return _presets("xst_moe_presets")
