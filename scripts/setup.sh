@@ -44,6 +44,10 @@ tests|libcmocka-dev|has_module cmocka
 tests|python3|has_command python3
 tests|python3-pytest|has_python pytest
 tests|python3-hypothesis|has_python hypothesis
+tests|python3-numpy|has_python numpy
+tests|python3-pip|has_python pip
+tests|python3-setuptools|has_python setuptools
+tests|python3-wheel|has_python wheel
 lint and fuzzing|clang|has_command clang
 lint and fuzzing|libclang-rt-dev|has_fuzzer
 lint and fuzzing|clang-format|has_command clang-format
