@@ -17,6 +17,11 @@ size_t xst_fa_a2a_control_bytes(void)
     return sizeof(struct xsti_fa_control);
 }
 
+size_t xst_fa_a2a_fault_offset(void)
+{
+    return offsetof(struct xsti_fa_control, fault.set);
+}
+
 static enum xst_status in_range(const char *field, int64_t value, int64_t low, int64_t high, struct xst_diag *diag)
 {
     if (value >= low && value <= high)

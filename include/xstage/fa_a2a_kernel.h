@@ -77,6 +77,9 @@ struct xst_fa_a2a_choice {
 /* Bytes of a control block: device memory, zero before the first call, one per rank, writable by all ranks. */
 size_t xst_fa_a2a_control_bytes(void);
 
+/* Where in it a fault is recorded: 4 bytes that are 0 while there is none, for who mirrors them to the host without waiting. */
+size_t xst_fa_a2a_fault_offset(void);
+
 /* Fills heads, heads_total, head_first, rank, ranks and row_first[0 .. ranks] (the caller's, ranks + 1 of them; call->row_first
  * then points to it) for an even split: XST_ERR_RANGE when heads_total is not a multiple of ranks. The first seq % ranks ranks
  * own one row more. */
