@@ -35,7 +35,7 @@ int64_t xst_workspace_rank(const struct xst_workspace *workspace);
 int64_t xst_workspace_ranks(const struct xst_workspace *workspace);
 size_t xst_workspace_bytes(const struct xst_workspace *workspace);
 
-/* [ranks] device addresses as mapped here, aligned to 2 MiB or more. The array lives as long as the workspace. */
+/* [ranks] device addresses as mapped here, multiples of 1024. The array lives as long as the workspace. */
 const uint64_t *xst_workspace_pointers(const struct xst_workspace *workspace);
 
 /* UUID text of a rank's device ("GPU-..."). Valid as long as the workspace. */

@@ -2,7 +2,7 @@
  *
  * Meetings of several processes: every byte arrives in order, and whatever goes wrong ends all of them in time, with the reason.
  */
-#include "group/crew.h"
+#include "support/crew.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -2,8 +2,8 @@
  *
  * crew.h - the plain launcher of the tests: forks ranks, waits for all of them, at most so long.
  */
-#ifndef XST_TESTS_GROUP_CREW_H
-#define XST_TESTS_GROUP_CREW_H
+#ifndef XST_TESTS_SUPPORT_CREW_H
+#define XST_TESTS_SUPPORT_CREW_H
 
 #include <signal.h>
 #include <stdio.h>
