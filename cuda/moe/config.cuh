@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * config.cuh - the compile-time shape of one kernel: rows of a tile, how Linear-2 tiles leave, fused or one layer alone.
+ */
+#ifndef XST_MOE_CONFIG_CUH
+#define XST_MOE_CONFIG_CUH
+
+#include "moe/params.h"
+
+namespace xst {
+
+/* FUSED: everything. ONE: the tiles of one linear layer (the stream's n1 or n2 is 0), results to pool rows on this device. */
+enum { MODE_FUSED = 0, MODE_ONE = 1 };
+
+template <int TileRows_, int Method_, int Mode_> struct Config {
+    static constexpr int TILE_ROWS = TileRows_;
+    static constexpr int METHOD = Method_;
+    static constexpr int MODE = Mode_;
+
+    static constexpr int GROUPS = 2; /* warpgroups that compute */
+    static constexpr int THREADS = 128 + 128 * GROUPS;
+    static constexpr int MATH_WARPS = 4 * GROUPS;
+
+    /* 128 rows are split over the warpgroups by rows, 64 by columns. */
+    static constexpr bool SPLIT_ROWS = TILE_ROWS == 128;
+    static constexpr int GROUP_COLS = SPLIT_ROWS ? XSTI_MOE_TILE_COLS : XSTI_MOE_TILE_COLS / 2;
+
+    static constexpr int A_BYTES = TILE_ROWS * XSTI_MOE_TILE_DEPTH * 2;
+    static constexpr int B_BYTES = XSTI_MOE_TILE_COLS * XSTI_MOE_TILE_DEPTH * 2;
+    static constexpr int STAGES = METHOD == XSTI_MOE_PACED && SPLIT_ROWS ? 3 : 4;
+
+    /* Staging belongs to a warp: 8 rows of 128 columns at a time, or, paced, its 16 rows of a Linear-2 tile, skewed by 16
+     * bytes a row against bank conflicts. */
+    static constexpr int PASS_BYTES = 8 * 128 * 2;
+    static constexpr int PACED_ROW_BYTES = GROUP_COLS * 2 + 16;
+    static constexpr int STAGE_WARP_BYTES = METHOD == XSTI_MOE_PACED ? 16 * PACED_ROW_BYTES : PASS_BYTES;
+
+    static constexpr int PULL_WARPS = 2;
+    static constexpr int PULL_BYTES = METHOD == XSTI_MOE_PACED ? 2048 : 4096;
+
+    /* 65,536 registers in all, in steps of 8 a thread. */
+    static constexpr int SERVE_REGISTERS = 88;
+    static constexpr int MATH_REGISTERS = 208;
+
+    static_assert(TILE_ROWS == 64 || TILE_ROWS == 128, "a tile has 64 or 128 rows");
+};
+
+/* Hardware barriers; 0 is __syncthreads. */
+enum { NAMED_TAIL = 1 };
+
+} // namespace xst
+
+#endif

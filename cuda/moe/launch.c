@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Launching: kernels found once, parameters filled per call, faults made into sentences.
+ */
+#include <stdlib.h>
+
+#include "moe/fill.h"
+#include "moe/kernels.h"
+#include "moe/maps.h"
+#include "moe/variants.h"
+
+enum { MODE_fused, MODE_one, STORE_at_once = XST_MOE_STORE_AT_ONCE, STORE_paced = XST_MOE_STORE_PACED };
+enum { THREADS = 384, PART_SHARED_BYTES = 117120 };
+
+struct variant {
+    int tile_rows, mode, store, shared_bytes;
+    const char *name;
+};
+#define X(rows, mode, store, shared) {rows, MODE_##mode, STORE_##store, shared, "xst_moe_m" #rows "_" #mode "_" #store},
+static const struct variant variants[] = {XSTI_MOE_VARIANTS_M64(X) XSTI_MOE_VARIANTS_M128(X)};
+#undef X
+enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
+
+_Static_assert((int)VARIANT_COUNT == (int)XSTI_MOE_VARIANT_COUNT, "kernels.h has another count");
+
+static enum xst_status find_all(struct xst_moe_kernels *kernels, struct xst_diag *diag)
+{
+    const struct xsti_device *const device = &kernels->device;
+    XSTI_TRY(xsti_module_load(device, "moe/kernel_m64", &kernels->m64, diag));
+    XSTI_TRY(xsti_module_load(device, "moe/kernel_m128", &kernels->m128, diag));
+    XSTI_TRY(xsti_module_load(device, "moe/kernel_parts", &kernels->parts, diag));
+    for (int i = 0; i < VARIANT_COUNT; i++)
+        XSTI_TRY(xsti_kernel_find(device, variants[i].tile_rows == 64 ? kernels->m64 : kernels->m128, variants[i].name,
+                                  variants[i].shared_bytes, &kernels->variant[i], diag));
+    const struct {
+        const char *name;
+        struct xsti_kernel *kernel;
+    } parts[] = {{"xst_moe_dispatch", &kernels->dispatch},
+                 {"xst_moe_activate", &kernels->activate},
+                 {"xst_moe_combine", &kernels->combine},
+                 {"xst_moe_absent", &kernels->absent}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        XSTI_TRY(xsti_kernel_find(device, kernels->parts, parts[i].name, PART_SHARED_BYTES, parts[i].kernel, diag));
+    return XST_OK;
+}
+
+enum xst_status xst_moe_open(int64_t ordinal, struct xst_moe_kernels **kernels_out, struct xst_diag *diag)
+{
+    struct xst_moe_kernels *const kernels = calloc(1, sizeof *kernels);
+    if (!kernels)
+        return xsti_fail_memory(diag);
+    enum xst_status status = xsti_driver_open(&kernels->driver, diag);
+    if (status == XST_OK)
+        status = xsti_device_open(&kernels->driver, (int)ordinal, &kernels->device, diag);
+    if (status == XST_OK) {
+        kernels->device_open = 1;
+        status = find_all(kernels, diag);
+    }
+    if (status != XST_OK) {
+        xst_moe_close(kernels);
+        return status;
+    }
+    *kernels_out = kernels;
+    return XST_OK;
+}
+
+void xst_moe_close(struct xst_moe_kernels *kernels)
+{
+    if (!kernels)
+        return;
+    if (kernels->device_open) {
+        xsti_module_unload(&kernels->device, kernels->m64);
+        xsti_module_unload(&kernels->device, kernels->m128);
+        xsti_module_unload(&kernels->device, kernels->parts);
+        xsti_device_close(&kernels->device);
+    }
+    xsti_driver_close(&kernels->driver);
+    free(kernels);
+}
+
+int64_t xst_moe_sm_count(const struct xst_moe_kernels *kernels)
+{
+    return kernels->device.sm_count;
+}
+
+static enum xst_status enqueue(const struct xst_moe_kernels *kernels, const struct xsti_kernel *kernel, int64_t ctas,
+                               int shared_bytes, struct xsti_moe_params *params, void *stream, struct xst_diag *diag)
+{
+    void *list[] = {params};
+    XSTI_TRY(xsti_device_use(&kernels->device, diag));
+    XSTI_CU(&kernels->driver,
+            cuLaunchKernel(kernel->function, (unsigned)ctas, 1, 1, THREADS, 1, 1, (unsigned)shared_bytes,
+                           (CUstream)stream, list, NULL),
+            kernels->device.ordinal, diag, "launching kernel %s (%lld blocks of %d threads, %d bytes of shared memory)",
+            kernel->name, (long long)ctas, (int)THREADS, shared_bytes);
+    return XST_OK;
+}
+
+/* All CTAs wait for each other, so all have to be on the device at once. */
+static enum xst_status check_ctas(const struct xst_moe_kernels *kernels, const struct xst_moe_call *call,
+                                  struct xst_diag *diag)
+{
+    if (call->layer.ctas <= kernels->device.sm_count)
+        return XST_OK;
+    return xsti_fail(diag, XST_ERR_RANGE, "moe call: ctas is %lld, the device has %d SMs", (long long)call->layer.ctas,
+                     kernels->device.sm_count);
+}
+
+static enum xst_status launch_tiles(const struct xst_moe_kernels *kernels, const struct xst_moe_call *call,
+                                    const struct xst_moe_order *order, enum xsti_moe_part part, void *stream,
+                                    struct xst_diag *diag)
+{
+    struct xsti_moe_params params;
+    struct xsti_moe_regions regions;
+    const int mode = part == XSTI_MOE_BOTH ? MODE_fused : MODE_one;
+    const int store = part == XSTI_MOE_BOTH ? (int)order->store : (int)STORE_at_once;
+    int i = 0;
+    while (variants[i].tile_rows != order->tile_rows || variants[i].mode != mode || variants[i].store != store)
+        i++;
+    XSTI_TRY(xsti_moe_regions(&call->layer, &regions, diag));
+    xsti_moe_fill(call, order, part, &regions, &params);
+    XSTI_TRY(xsti_moe_maps(&kernels->device, call, &regions, &params, diag));
+    return enqueue(kernels, &kernels->variant[i], call->layer.ctas, variants[i].shared_bytes, &params, stream, diag);
+}
+
+static enum xst_status launch_part(const struct xst_moe_kernels *kernels, const struct xsti_kernel *kernel,
+                                   const struct xst_moe_call *call, const struct xst_moe_order *order, void *stream,
+                                   struct xst_diag *diag)
+{
+    struct xsti_moe_params params;
+    struct xsti_moe_regions regions;
+    XSTI_TRY(xsti_moe_regions(&call->layer, &regions, diag));
+    xsti_moe_fill(call, order, XSTI_MOE_BOTH, &regions, &params);
+    return enqueue(kernels, kernel, call->layer.ctas, PART_SHARED_BYTES, &params, stream, diag);
+}
+
+enum xst_status xst_moe_fused(struct xst_moe_kernels *kernels, const struct xst_moe_call *call,
+                              const struct xst_moe_order *order, void *stream, struct xst_diag *diag)
+{
+    XSTI_TRY(xst_moe_call_check(call, order, diag));
+    XSTI_TRY(check_ctas(kernels, call, diag));
+    return launch_tiles(kernels, call, order, XSTI_MOE_BOTH, stream, diag);
+}
+
+enum xst_status xst_moe_unfused(struct xst_moe_kernels *kernels, const struct xst_moe_call *call,
+                                const struct xst_moe_order *order, void *stream, struct xst_diag *diag)
+{
+    XSTI_TRY(xst_moe_call_check(call, order, diag));
+    XSTI_TRY(check_ctas(kernels, call, diag));
+    XSTI_TRY(launch_part(kernels, &kernels->dispatch, call, order, stream, diag));
+    XSTI_TRY(launch_tiles(kernels, call, order, XSTI_MOE_LINEAR_1, stream, diag));
+    XSTI_TRY(launch_part(kernels, &kernels->activate, call, order, stream, diag));
+    XSTI_TRY(launch_tiles(kernels, call, order, XSTI_MOE_LINEAR_2, stream, diag));
+    return launch_part(kernels, &kernels->combine, call, order, stream, diag);
+}
+
+enum xst_status xst_moe_absent(struct xst_moe_kernels *kernels, const struct xst_moe_call *call, void *stream,
+                               struct xst_diag *diag)
+{
+    XSTI_TRY(xsti_moe_check_exchange(call, diag));
+    XSTI_TRY(check_ctas(kernels, call, diag));
+    return launch_part(kernels, &kernels->absent, call, NULL, stream, diag);
+}

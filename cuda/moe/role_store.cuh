@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * role_store.cuh - a finished tile on its way: sums to bf16 in staging, staging to rows of memory.
+ *
+ * Everything happens inside one warp: its 16 rows of sums, its staging, and lane l (l < 16) knows where row l goes; 0: nowhere.
+ */
+#ifndef XST_MOE_ROLE_STORE_CUH
+#define XST_MOE_ROLE_STORE_CUH
+
+#include "device/mma.cuh"
+#include "moe/activation.cuh"
+#include "moe/smem.cuh"
+
+namespace xst {
+
+/* Eight rows of 8 * Chunks columns in staging, 16-byte chunk c of row r at c xor r: both ways without bank conflicts. */
+template <int Chunks> __device__ __forceinline__ void stage_four(uint32_t staging, int chunk, uint32_t lane, uint4 w)
+{
+    const uint32_t row = lane % 8;
+    matrix_store_4(staging + row * (Chunks * 16) + ((chunk + lane / 8) ^ row) * 16, w.x, w.y, w.z, w.w);
+}
+
+/* 16-byte stores of what was staged: rows first .. first + 7, their chunks below `valid`, from column byte `at` on. */
+template <int Chunks>
+__device__ __forceinline__ void send_eight(uint32_t staging, uint64_t address, uint32_t first, uint32_t at,
+                                           uint32_t valid, uint32_t lane)
+{
+#pragma unroll
+    for (int i = 0; i < Chunks / 4; i++) {
+        const uint32_t row = (i * 32 + lane) / Chunks, chunk = lane % Chunks;
+        const uint4 value = shared_load_16(staging + row * (Chunks * 16) + (chunk ^ row) * 16);
+        const uint64_t to = __shfl_sync(0xffffffffu, address, first + row);
+        if (to != 0 && chunk < valid)
+            store_16(to + at + chunk * 16, value);
+    }
+}
+
+/* A Linear-2 tile, or a Linear-1 tile without activation. valid: columns that exist, a multiple of 8. */
+template <int N>
+__device__ __forceinline__ void send_plain(uint32_t staging, const float (&sum)[N], uint64_t address, uint32_t valid,
+                                           uint32_t lane)
+{
+    constexpr int PARTS = N / 64; /* of 128 columns */
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+#pragma unroll
+        for (int part = 0; part < PARTS; part++) {
+#pragma unroll
+            for (int chunk = 0; chunk < 16; chunk += 4) {
+                const float *const s = &sum[(part * 16 + chunk) * 4 + 2 * half];
+                stage_four<16>(staging, chunk, lane,
+                               {pack_bf16(s[0], s[1]), pack_bf16(s[4], s[5]), pack_bf16(s[8], s[9]),
+                                pack_bf16(s[12], s[13])});
+            }
+            __syncwarp();
+            send_eight<16>(staging, address, 8 * half, part * 256, valid > part * 128u ? (valid - part * 128u) / 8 : 0,
+                           lane);
+            __syncwarp();
+        }
+    }
+}
+
+/* A Linear-1 tile through the activation: half as many columns, gate and up of a column in the same thread. */
+template <int N>
+__device__ __forceinline__ void send_gated(uint32_t staging, const float (&sum)[N], const float (&weight)[2],
+                                           float clamp, uint64_t address, uint32_t valid, uint32_t lane)
+{
+    constexpr int CHUNKS = N / 8;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+#pragma unroll
+        for (int chunk = 0; chunk < CHUNKS; chunk += 4) {
+            uint32_t w[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const float *const s = &sum[(chunk + i) * 8 + 2 * half];
+                w[i] = gated_pair(pack_bf16(s[0], s[1]), pack_bf16(s[4], s[5]), weight[half], clamp);
+            }
+            stage_four<CHUNKS>(staging, chunk, lane, {w[0], w[1], w[2], w[3]});
+        }
+        __syncwarp();
+        send_eight<CHUNKS>(staging, address, 8 * half, 0, valid / 8, lane);
+        __syncwarp();
+    }
+}
+
+/* Paced: all 16 rows in staging, a row contiguous. */
+template <class C, int N>
+__device__ __forceinline__ void stage_paced(uint32_t staging, const float (&sum)[N], uint32_t lane)
+{
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        const uint32_t at = staging + (8 * half + lane % 8) * C::PACED_ROW_BYTES + lane / 8 * 16;
+#pragma unroll
+        for (int chunk = 0; chunk < N / 4; chunk += 4) {
+            const float *const s = &sum[chunk * 4 + 2 * half];
+            matrix_store_4(at + chunk * 16, pack_bf16(s[0], s[1]), pack_bf16(s[4], s[5]), pack_bf16(s[8], s[9]),
+                           pack_bf16(s[12], s[13]));
+        }
+    }
+}
+
+} // namespace xst
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * smem.cuh - the kernels' shared memory, one struct each; launch.c has the sizes, checked where the kernels are instantiated.
+ */
+#ifndef XST_MOE_SMEM_CUH
+#define XST_MOE_SMEM_CUH
+
+#include "moe/config.cuh"
+
+namespace xst {
+
+/* Chunks of rows on their way from their rank to the pool: two a warp. */
+template <int Warps, int Bytes> struct PullStorage {
+    alignas(128) unsigned char chunk[Warps][2][Bytes];
+    uint64_t landed[Warps][2];
+};
+
+/* The head uses `a` as scratch (one word an expert of the model) before any tile is loaded. */
+template <class C> struct SharedStorage {
+    alignas(1024) unsigned char a[C::STAGES][C::A_BYTES]; /* one panel of tile_rows rows */
+    alignas(1024) unsigned char b[C::STAGES][C::B_BYTES]; /* one panel of 256 rows */
+    alignas(128) unsigned char staging[C::MATH_WARPS][C::STAGE_WARP_BYTES];
+    PullStorage<C::PULL_WARPS, C::PULL_BYTES> pull;
+    uint64_t full[C::STAGES];
+    uint64_t empty[C::STAGES];
+    uint32_t table[XSTI_MOE_MOST_LOCAL_EXPERTS + 1];
+};
+
+enum { MOST_EXPERTS = XSTI_MOE_MOST_RANKS * XSTI_MOE_MOST_LOCAL_EXPERTS };
+
+/* The kernels around the two layers of the unfused call, and the absent rank's. */
+enum { PART_THREADS = 384, PART_PULL_WARPS = PART_THREADS / 32, PART_PULL_BYTES = 4096 };
+struct PartStorage {
+    PullStorage<PART_PULL_WARPS, PART_PULL_BYTES> pull;
+    uint32_t scratch[MOST_EXPERTS];
+    uint32_t table[XSTI_MOE_MOST_LOCAL_EXPERTS + 1];
+};
+
+} // namespace xst
+
+#endif
