@@ -120,6 +120,8 @@ struct xst_path {
     struct xst_measure groups;
     struct xst_measure share_spread_burst;
     struct xst_measure share_spread;
+    struct xst_measure record_bytes; /* of a burst, behind its clock: the probe's own record of it waits for them */
+    struct xst_measure turn_us;      /* least time between two bursts of the probe, however small the gap */
     struct xst_valid valid;
     /* rows of this path: used in the fit, and excluded (each with a reason in struct xst_fit) */
     int64_t rows_used;

@@ -134,14 +134,12 @@ enum xst_status xst_sim_run(const struct xst_sim_config *config, struct xst_sim_
 void xst_sim_result_free(struct xst_sim_result *result);
 
 /* A program for `next`: every producer stores `bursts` bursts with `gap_us` between the end of one and the start of the next;
- * the second half counts as steady. `unseen_bytes`: the end of each burst that is still to be accepted when the producer's
- * clock says it has issued; it holds up what comes next, and counts in no issue. 0 unless a probe's rows are run again. */
+ * the second half counts as steady. */
 struct xst_sim_pattern {
     double bytes;
     double floor_us;
     double gap_us;
     int64_t bursts;
-    double unseen_bytes;
 };
 int xst_sim_pattern_next(void *context, int64_t producer, int64_t step, double now_us, struct xst_sim_step *step_out);
 
@@ -177,7 +175,7 @@ struct xst_fluid_prediction {
 };
 
 /* XST_ERR_NO_DATA when the path has no drain rate, no floor at this K and B, or no capacity. Dispersion comes from the path
- * (`groups`, `share_spread_burst`, `share_spread`; not known: one group, no spread). */
+ * (`groups`, `share_spread_burst`, `share_spread`, `record_bytes`, `turn_us`; not known: one group, no spread, 0). */
 enum xst_status xst_fluid_row_predict(const struct xst_path *path, const struct xst_sample *row, uint64_t seed,
                                       struct xst_fluid_prediction *prediction_out, struct xst_diag *diag);
 
@@ -214,7 +212,7 @@ struct xst_dispersion {
     struct xst_dispersion_errors held_out_period, held_out_issue;
 };
 
-/* Sets path->groups, share_spread_burst and share_spread; low and high span the values whose misfit is within a tenth of the
+/* Sets path->groups, share_spread_burst, share_spread, record_bytes and turn_us; low and high span the values whose misfit is within a tenth of the
  * best. XST_ERR_NO_DATA when fewer than eight rows can be used. */
 enum xst_status xst_path_fit_dispersion(struct xst_path *path, const struct xst_samples *samples,
                                         const struct xst_dispersion_options *options,

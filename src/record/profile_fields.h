@@ -28,7 +28,7 @@ enum { XSTI_PROFILE_MAJOR = 1 };
     X(peak_bf16_tflops, 1e-3, 1e9)
 
 /* X(field, low, high): scalars of struct xst_path printed as a number or null, their interval apart under "intervals" */
-#define XSTI_PATH_SCALARS(X)                                                                                           \
+#define XSTI_PATH_FIRST_SCALARS(X)                                                                                     \
     X(loop_us, 0, 1e9)                                                                                                 \
     X(fence_us, 0, 1e9)                                                                                                \
     X(capacity_per_producer_bytes, 0, 1e15)                                                                            \
@@ -38,6 +38,11 @@ enum { XSTI_PROFILE_MAJOR = 1 };
     X(groups, 1, 65536)                                                                                                \
     X(share_spread_burst, 0, 1e3)                                                                                      \
     X(share_spread, 0, 1e3)
+
+/* the same, of later versions: written only where known, so that what was written before keeps its bytes and its id */
+#define XSTI_PATH_LATER_SCALARS(X) X(record_bytes, 0, 1e15) X(turn_us, 0, 1e9)
+
+#define XSTI_PATH_SCALARS(X) XSTI_PATH_FIRST_SCALARS(X) XSTI_PATH_LATER_SCALARS(X)
 
 /* X(key, field): |relative error| of the fitted tables on their own rows, median in value, worst in high */
 #define XSTI_PATH_RESIDUALS(X) X(drain, residual_drain) X(floor, residual_floor) X(capacity, residual_capacity)

@@ -101,7 +101,14 @@ static void set_scalars(json_t *object, const struct xst_path *path)
     json_object_set_new(object, #field, number_or_null(&path->field));                                                 \
     if (path->field.known && path->field.n > 0)                                                                        \
         json_object_set_new(intervals, #field, interval_json(&path->field, 0));
-    XSTI_PATH_SCALARS(X)
+    XSTI_PATH_FIRST_SCALARS(X)
+#undef X
+#define X(field, low_bound, high_bound)                                                                                \
+    if (path->field.known) {                                                                                           \
+        json_object_set_new(object, #field, json_real(path->field.value));                                             \
+        json_object_set_new(intervals, #field, interval_json(&path->field, 0));                                        \
+    }
+    XSTI_PATH_LATER_SCALARS(X)
 #undef X
     json_object_set_new(object, "intervals", intervals);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The dispersion of a path: how many ports its producers share, and how much their shares vary. Part of the free-running rows
+ * The dispersion of a path: how many ports its producers share, how much their shares vary, and how much of a burst the probe's
+ * own record waits for. Part of the free-running rows
  * is run again with candidate values, one parameter at a time; the rest judges the outcome.
  */
 #include <math.h>
@@ -14,6 +15,9 @@
 static const double GROUPS_TRIED[] = {1, 24};
 static const double BURST_TRIED[] = {0, 0.1, 0.2, 0.3, 0.4, 0.6};
 static const double FIXED_TRIED[] = {0, 0.02, 0.05};
+static const double RECORD_TRIED[] = {0, 350, 700, 1050};
+/* A row that does not stall: issue at most this much above its floor, and at most this share of R in use. */
+static const double UNSTALLED = 1.2, LIGHT = 0.7;
 enum { MIN_ROWS = 8, MAX_FIT_ROWS = 32 };
 
 struct job {
@@ -74,11 +78,14 @@ static struct xst_dispersion_errors summary(const struct judgement *judgement, i
 }
 
 /* The parameters, as the fit sees them. */
-enum { GROUPS, BURST, FIXED, PARAMETERS };
+enum { GROUPS, BURST, FIXED, RECORD, PARAMETERS };
 
 static struct xsti_spread spread_of(const double *values)
 {
-    return (struct xsti_spread){.groups = (int64_t)values[GROUPS], .burst = values[BURST], .fixed = values[FIXED]};
+    return (struct xsti_spread){.groups = (int64_t)values[GROUPS],
+                                .burst = values[BURST],
+                                .fixed = values[FIXED],
+                                .record_bytes = values[RECORD]};
 }
 
 /* Sets one parameter to the best of the values tried; the span of those almost as good is its interval. */
@@ -113,8 +120,10 @@ static enum xst_status fit(struct judgement *judgement, double *values, struct x
 {
     values[BURST] = 0.3;
     values[FIXED] = 0;
+    values[RECORD] = 0;
     XSTI_TRY(scan(judgement, values, GROUPS, GROUPS_TRIED, COUNT(GROUPS_TRIED), &measures[GROUPS], diag));
     XSTI_TRY(scan(judgement, values, BURST, BURST_TRIED, COUNT(BURST_TRIED), &measures[BURST], diag));
+    XSTI_TRY(scan(judgement, values, RECORD, RECORD_TRIED, COUNT(RECORD_TRIED), &measures[RECORD], diag));
     return scan(judgement, values, FIXED, FIXED_TRIED, COUNT(FIXED_TRIED), &measures[FIXED], diag);
 }
 
@@ -148,6 +157,33 @@ static size_t choose_fit_rows(struct job *jobs, size_t count, double holdout_fra
             jobs[i] = moved;
         }
     return chosen;
+}
+
+/* What lies between two bursts when no gap is asked for: the median of the rows that do not stall. */
+static struct xst_measure turn_us(const struct xst_path *path, const struct xst_samples *samples)
+{
+    struct xst_measure turn = {0};
+    double *const values = malloc((samples->row_count + 1) * sizeof *values);
+    size_t count = 0;
+    for (size_t i = 0; values && i < samples->row_count; i++) {
+        const struct xst_sample *const row = &samples->rows[i];
+        struct xsti_row setup;
+        if (row->mode == XST_MODE_PERIODIC && row->gap_us == 0 && xst_path_has_row(path, row) &&
+            row->period_mean_us > row->issue_mean_us && xsti_row_setup(path, row, &setup, NULL) == XST_OK &&
+            row->issue_mean_us <= UNSTALLED * setup.floor_us &&
+            (double)row->producers * setup.bytes < LIGHT * setup.drain * row->period_mean_us)
+            values[count++] = row->period_mean_us - row->issue_mean_us;
+    }
+    if (count > 0) {
+        xsti_sort(values, count);
+        turn = (struct xst_measure){.value = xsti_quantile_sorted(values, count, 0.5),
+                                    .low = values[0],
+                                    .high = values[count - 1],
+                                    .n = (int64_t)count,
+                                    .known = 1};
+    }
+    free(values);
+    return turn;
 }
 
 static void collect(const struct xst_path *path, const struct xst_samples *samples, uint64_t seed, struct job *jobs,
@@ -194,6 +230,7 @@ static enum xst_status fit_jobs(struct xst_path *path, struct job *jobs, size_t 
     path->groups = measures[GROUPS];
     path->share_spread_burst = measures[BURST];
     path->share_spread = measures[FIXED];
+    path->record_bytes = measures[RECORD];
     return XST_OK;
 }
 
@@ -210,6 +247,7 @@ enum xst_status xst_path_fit_dispersion(struct xst_path *path, const struct xst_
         return xsti_fail_memory(diag);
     struct xst_dispersion dispersion = {0};
     size_t count = 0;
+    path->turn_us = turn_us(path, samples);
     collect(path, samples, seed, jobs, &count, &dispersion.rows_unused);
     shuffle(jobs, count, seed);
     const enum xst_status status = fit_jobs(path, jobs, count, holdout_frac, &dispersion, diag);

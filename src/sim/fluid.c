@@ -141,21 +141,11 @@ int xst_sim_pattern_next(void *context, int64_t producer, int64_t step, double n
     const struct xst_sim_pattern *const pattern = context;
     (void)producer;
     (void)now_us;
-    const int split = pattern->unseen_bytes > 0 && pattern->unseen_bytes < pattern->bytes;
-    const double unseen_bytes = split ? pattern->unseen_bytes : 0;
-    const double unseen_floor_us = pattern->floor_us * unseen_bytes / pattern->bytes;
-    const int64_t burst = split ? step / 2 : step;
-    if (burst >= pattern->bursts)
+    if (step >= pattern->bursts)
         return 0;
-    if (split && step % 2 == 1) {
-        step_out->bytes = unseen_bytes;
-        step_out->floor_us = unseen_floor_us;
-        step_out->flags = XST_SIM_QUIET;
-        return 1;
-    }
-    step_out->work_us = burst > 0 ? xsti_max(0, pattern->gap_us - unseen_floor_us) : 0;
-    step_out->bytes = pattern->bytes - unseen_bytes;
+    step_out->work_us = step > 0 ? pattern->gap_us : 0;
+    step_out->bytes = pattern->bytes;
     step_out->floor_us = pattern->floor_us;
-    step_out->flags = burst >= pattern->bursts / 2 ? XST_SIM_STEADY : 0;
+    step_out->flags = step >= pattern->bursts / 2 ? XST_SIM_STEADY : 0;
     return 1;
 }

@@ -7,10 +7,20 @@
 
 #include "sim/row.h"
 
-/* The probe's clock stops while the last stores are still queued, and its own record waits behind them: period - issue - gap
- * grows on stalled rows by 0.35 us at K = 132 on NVLink and 2.4 us on the host path, which is about 1,000 bytes at a
- * producer's share on both (docs/notes/0005-dispersion.md). */
-static const double UNSEEN_BYTES = 700;
+/* A burst's clock stops when a barrier has let all its threads go on, and with plain stores the last one of every thread is then
+ * still queued in the SM, in front of the thread's next store: period - issue - gap at zero gap is 4.2 to 4.7 KB at a
+ * producer's share on NVLink and on the host path, with 256 threads of 16 bytes. The loop is unrolled by four, so of bursts
+ * of fewer stores per thread it is a quarter (docs/notes/0005-dispersion.md). */
+static double queued_bytes(const struct xst_path *path, const struct xst_sample *row)
+{
+    if (row->mode != XST_MODE_PERIODIC || path->method == XST_METHOD_BULK)
+        return 0;
+    const double store_bytes = path->method == XST_METHOD_ST4 ? 4 : 16;
+    return fmin((double)path->threads * store_bytes, (double)row->bytes_per_producer / 4);
+}
+
+/* What a burst's clock does not see was issued within its floor; this share of the floor stands for no time at all. */
+static const double UNSEEN_FLOOR = 0.01;
 
 int xst_path_has_row(const struct xst_path *path, const struct xst_sample *row)
 {
@@ -88,7 +98,7 @@ static double gap_us(const struct xst_path *path, const struct xst_sample *row)
     const double issue_us = path->groups.known ? row->issue_max_us : row->issue_mean_us;
     if (row->mode == XST_MODE_ALIGNED && row->period_mean_us > issue_us)
         return row->period_mean_us - issue_us;
-    return row->gap_us + known_or(&path->loop_us, 0);
+    return fmax(row->gap_us + known_or(&path->loop_us, 0), known_or(&path->turn_us, 0));
 }
 
 enum xst_status xsti_row_setup(const struct xst_path *path, const struct xst_sample *row, struct xsti_row *setup_out,
@@ -114,7 +124,8 @@ enum xst_status xsti_row_setup(const struct xst_path *path, const struct xst_sam
                                    .fence_us = known_or(&path->fence_us, 0),
                                    .bursts = row->mode == XST_MODE_ISOLATED ? 1 : row->bursts,
                                    .aligned = row->mode == XST_MODE_ALIGNED,
-                                   .unseen_bytes = row->mode == XST_MODE_PERIODIC ? UNSEEN_BYTES : 0};
+                                   .free_running = row->mode == XST_MODE_PERIODIC,
+                                   .queued_bytes = queued_bytes(path, row)};
     return XST_OK;
 }
 
@@ -130,11 +141,10 @@ enum xst_status xsti_row_device(const struct xsti_row *row, int64_t groups, stru
         free(group);
         return xsti_fail_memory(diag);
     }
+    const double own = row->capacity / (double)row->producers - row->queued_bytes; /* Q was read off the same clock */
     xst_sim_deal_groups(groups, row->full_producers, row->producers, group);
     for (size_t i = 0; i < count; i++)
-        producers[i] = (struct xst_sim_producer){.group = group[i],
-                                                 .capacity_bytes = row->capacity / (double)row->producers,
-                                                 .weight = 1};
+        producers[i] = (struct xst_sim_producer){.group = group[i], .capacity_bytes = fmax(own, 0), .weight = 1};
     free(group);
     *producers_out = producers;
     return XST_OK;
@@ -144,23 +154,52 @@ struct xsti_spread xsti_spread_of(const struct xst_path *path)
 {
     return (struct xsti_spread){.groups = (int64_t)known_or(&path->groups, 1),
                                 .burst = known_or(&path->share_spread_burst, 0),
-                                .fixed = known_or(&path->share_spread, 0)};
+                                .fixed = known_or(&path->share_spread, 0),
+                                .record_bytes = known_or(&path->record_bytes, 0)};
 }
 
-/* Bursts that everybody starts together: the next one begins when the last has issued the one before. */
-struct aligned {
+/* The probe: bursts with a gap from the end of one, as its clock says, to the start of the next. */
+struct probe {
     struct xst_sim_pattern pattern;
-    int64_t producers;
+    const struct xsti_row *row;
+    double record_bytes;
+    double *clock_us; /* per producer: its last burst was recorded, its gap began */
 };
+
+/* Bursts that everybody starts together: the next one begins when the last has issued the one before. */
 
 static int aligned_next(void *context, int64_t producer, int64_t step, double now_us, struct xst_sim_step *step_out)
 {
-    const struct aligned *const aligned = context;
-    if (!xst_sim_pattern_next((void *)&aligned->pattern, producer, step, now_us, step_out))
+    const struct probe *const probe = context;
+    if (!xst_sim_pattern_next((void *)&probe->pattern, producer, step, now_us, step_out))
         return 0;
     step_out->wait_counter = 0;
-    step_out->wait_value = step * aligned->producers;
+    step_out->wait_value = step * probe->row->producers;
     step_out->post_counter = 0;
+    return 1;
+}
+
+/* Three steps a burst: what its clock sees, what its record waits for, and the rest, which is accepted while the gap runs. */
+static int free_next(void *context, int64_t producer, int64_t step, double now_us, struct xst_sim_step *step_out)
+{
+    const struct probe *const probe = context;
+    const struct xsti_row *const row = probe->row;
+    const int64_t burst = step / 3;
+    if (burst >= row->bursts)
+        return 0;
+    if (step % 3 == 0) {
+        const double since_us = burst > 0 ? now_us - probe->clock_us[producer] : 0;
+        step_out->work_us = burst > 0 ? fmax(0, row->gap_us - since_us) : 0;
+        step_out->bytes = row->bytes - row->queued_bytes - probe->record_bytes;
+        step_out->floor_us = row->floor_us;
+        step_out->flags = burst >= row->bursts / 2 ? XST_SIM_STEADY : 0;
+        return 1;
+    }
+    if (step % 3 == 2)
+        probe->clock_us[producer] = now_us;
+    step_out->bytes = step % 3 == 1 ? probe->record_bytes : row->queued_bytes;
+    step_out->floor_us = UNSEEN_FLOOR * row->floor_us;
+    step_out->flags = XST_SIM_QUIET;
     return 1;
 }
 
@@ -172,18 +211,23 @@ enum xst_status xsti_row_run(const struct xsti_row *row, const struct xsti_sprea
                                           .groups = spread->groups};
     struct xst_sim_producer *producers;
     XSTI_TRY(xsti_row_device(row, spread->groups, &producers, diag));
-    struct aligned program = {{.bytes = row->bytes,
-                               .floor_us = row->floor_us,
-                               .gap_us = row->gap_us,
-                               .bursts = row->bursts,
-                               .unseen_bytes = row->unseen_bytes},
-                              row->producers};
+    double *const clock_us = calloc((size_t)row->producers, sizeof *clock_us);
+    if (!clock_us) {
+        free(producers);
+        return xsti_fail_memory(diag);
+    }
+    struct probe program = {{row->bytes, row->floor_us, row->gap_us, row->bursts},
+                            row,
+                            fmin(spread->record_bytes, row->bytes / 4),
+                            clock_us};
     struct xst_sim_config config = {.sources = &source,
                                     .source_count = 1,
                                     .producers = producers,
                                     .producer_count = row->producers,
                                     .counter_count = row->aligned,
-                                    .next = row->aligned ? aligned_next : xst_sim_pattern_next,
+                                    .next = row->aligned        ? aligned_next
+                                            : row->free_running ? free_next
+                                                                : xst_sim_pattern_next,
                                     .context = &program,
                                     .share_spread_burst = spread->burst,
                                     .share_spread = spread->fixed,
@@ -191,6 +235,7 @@ enum xst_status xsti_row_run(const struct xsti_row *row, const struct xsti_sprea
     struct xst_sim_result result = {0};
     const enum xst_status status = xst_sim_run(&config, &result, diag);
     free(producers);
+    free(clock_us);
     if (status != XST_OK)
         return status;
     double own = 0;

@@ -20,13 +20,16 @@ struct xsti_row {
     double fence_us;
     int64_t bursts;
     int aligned;
-    double unseen_bytes;
+    double queued_bytes; /* end of a burst, behind its clock: the next one waits for it, the gap runs meanwhile */
+    int free_running;
 };
 
+/* What is fitted. record_bytes: end of a burst, behind its clock, that the probe's record waits for before the gap begins. */
 struct xsti_spread {
     int64_t groups;
     double burst;
     double fixed;
+    double record_bytes;
 };
 
 enum xst_status xsti_row_setup(const struct xst_path *path, const struct xst_sample *row, struct xsti_row *setup_out,

@@ -49,8 +49,7 @@ class Result(ctypes.Structure):
 
 
 class Pattern(ctypes.Structure):
-    _fields_ = [("bytes", c_double), ("floor_us", c_double), ("gap_us", c_double), ("bursts", c_int64),
-                ("unseen_bytes", c_double)]
+    _fields_ = [("bytes", c_double), ("floor_us", c_double), ("gap_us", c_double), ("bursts", c_int64)]
 
 
 STRUCTS = {"xst_sim_source": Source, "xst_sim_destination": Destination, "xst_sim_producer": Producer,
@@ -95,7 +94,7 @@ def devices(draw):
     groups = draw(st.integers(1, 5))
     producers = [Producer(0, draw(st.integers(0, groups - 1)), size * draw(st.floats(0, 4)), draw(st.floats(0.1, 10)))
                  for _ in range(count)]
-    pattern = Pattern(size, floor, floor * draw(st.floats(0, 30)), draw(st.integers(1, 12)), 0)
+    pattern = Pattern(size, floor, floor * draw(st.floats(0, 30)), draw(st.integers(1, 12)))
     spread = draw(st.floats(0, 1.5))
     return Source(drain, 0, 0, 1, groups), producers, pattern, spread
 
@@ -163,7 +162,7 @@ def test_exchange_between_devices_conserves_bytes_and_limits(count, seed, data):
     ingress = [data.draw(limits) for _ in range(count)]
     producers = [Producer(s, d, 3e4, 1) for s in range(count) for d in range(count)
                  for _ in range(data.draw(st.integers(0, 3)))] or [Producer(0, 0, 3e4, 1)]
-    pattern = Pattern(32768, 0.5, data.draw(st.floats(0, 20)), 6, 0)
+    pattern = Pattern(32768, 0.5, data.draw(st.floats(0, 20)), 6)
     accounts, numbers, _ = simulate([Source(drain, 0, 0, 1, count) for drain in drains], producers, pattern,
                                     [Destination(rate) for rate in ingress], share_spread_burst=0.3)
     check(accounts, numbers, producers, pattern)

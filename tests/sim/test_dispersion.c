@@ -84,7 +84,8 @@ static void fit_reaches_its_bounds(void **state)
     assert_non_null(held_out);
     const struct xst_dispersion_options options = {.seed = 1, .held_out = held_out};
     xt_ok(xst_path_fit_dispersion(path, &samples, &options, &dispersion, &diag), &diag);
-    assert_true(path->groups.known && path->share_spread_burst.known && path->share_spread.known);
+    assert_true(path->groups.known && path->share_spread_burst.known && path->share_spread.known &&
+                path->record_bytes.known && path->turn_us.known);
     xt_near(path->groups.value, 24, 0);
     xt_within(dispersion.held_out_period.median_abs_rel_err, 0, 0.01);
     xt_within(dispersion.held_out_period.p90_abs_rel_err, 0, 0.04);
@@ -163,6 +164,85 @@ static void aligned_and_isolated_rows(void **state)
     xst_samples_free(&samples);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Rows nobody has fitted anything to: the tables are of other rows of their probe, ports and spread of another probe's. */
+static void blind(const char *tables_name, const char *rows_name, enum xst_target target, double spread)
+{
+    struct xst_samples tables = {0}, rows = {0};
+    struct xst_profile profile;
+    struct xst_diag diag;
+    double period[128], issue[128];
+    size_t count = 0;
+    xt_data_read(tables_name, &tables);
+    xt_data_read(rows_name, &rows);
+    xt_ok(xst_profile_fit(&tables, NULL, &profile, NULL, &diag), &diag);
+    struct xst_path path = *xt_path_of(&profile, target, XST_METHOD_ST16);
+    path.groups = (struct xst_measure){24, 24, 24, 1, 1};
+    path.share_spread_burst = (struct xst_measure){spread, spread, spread, 1, 1};
+    for (size_t i = 0; i < rows.row_count && count < 128; i++) {
+        const struct xst_sample *const row = &rows.rows[i];
+        struct xst_fluid_prediction prediction;
+        if (row->mode != XST_MODE_PERIODIC || !(row->gap_us > 0) || !xst_path_has_row(&path, row))
+            continue;
+        xt_ok(xst_fluid_row_predict(&path, row, i, &prediction, &diag), &diag);
+        period[count] = fabs(prediction.total_us / row->total_us - 1);
+        issue[count++] = fabs(prediction.issue_us - row->issue_mean_us) / row->period_mean_us;
+    }
+    assert_true(count > 50);
+    qsort(period, count, sizeof *period, by_value);
+    qsort(issue, count, sizeof *issue, by_value);
+    xt_within(period[count / 2], 0, 0.01);
+    xt_within(period[9 * count / 10], 0, 0.04);
+    xt_within(period[count - 1], 0, 0.10);
+    xt_within(issue[count / 2], 0, 0.01);
+    xt_within(issue[9 * count / 10], 0, 0.04);
+    xt_within(issue[count - 1], 0, 0.12);
+    xst_profile_free(&profile);
+    xst_samples_free(&tables);
+    xst_samples_free(&rows);
+}
+
+static void blind_rows_hold(void **state)
+{
+    (void)state;
+    blind("h200x2-calibrate.csv", "h200x2-clock.csv", XST_TARGET_PEER, 0.2);
+    blind("h200-host-calibrate.csv", "h200-host-clock.csv", XST_TARGET_HOST, 0.4);
+}
+
+/* What the clock does not see costs no time where a gap lets it drain, and blocks the next burst where none does. */
+static void queued_bytes_only_block_without_a_gap(void **state)
+{
+    (void)state;
+    struct xst_samples samples = {0};
+    struct xst_profile profile;
+    struct xst_diag diag;
+    xt_data_read("h200-host-clock.csv", &samples);
+    xt_data_read("h200-host-calibrate.csv", &samples);
+    struct xst_path path = *host_path(&profile, &samples);
+    path.groups.known = path.share_spread_burst.known = path.share_spread.known = path.loop_us.known = 0;
+    const double share = path.drain_bytes_per_us.value / 132;
+    for (int gap = 0; gap < 2; gap++) {
+        const struct xst_sample row = {.mode = XST_MODE_PERIODIC,
+                                       .target = XST_TARGET_HOST,
+                                       .threads = 256,
+                                       .producers = 132,
+                                       .bytes_per_producer = 32768,
+                                       .gap_us = gap ? 30 : 0,
+                                       .bursts = 48};
+        struct xst_fluid_prediction prediction;
+        xt_ok(xst_fluid_row_predict(&path, &row, 1, &prediction, &diag), &diag);
+        xt_near(prediction.issue_us, (gap ? 32768 : 32768 - 4096) / share - row.gap_us, 0.02 * 32768 / share);
+        xt_near(prediction.total_us, 48 * 32768 / share, 0.01 * prediction.total_us);
+    }
+    xst_profile_free(&profile);
+    xst_samples_free(&samples);
+}
+
 static void says_what_is_missing(void **state)
 {
     (void)state;
@@ -200,6 +280,7 @@ int main(void)
         cmocka_unit_test(ports_of_a_full_device),    cmocka_unit_test(every_producer_has_a_port),
         cmocka_unit_test(fit_reaches_its_bounds),    cmocka_unit_test(spread_makes_the_host_rows_better),
         cmocka_unit_test(aligned_and_isolated_rows), cmocka_unit_test(says_what_is_missing),
+        cmocka_unit_test(blind_rows_hold),           cmocka_unit_test(queued_bytes_only_block_without_a_gap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
