@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * moe_world.h - several virtual ranks of a mixture-of-experts layer on one device: a stream, a symmetric buffer and a share of the
+ * SMs each, inputs on both sides, the plain reference's answers.
+ */
+#ifndef XST_TESTS_MOE_WORLD_H
+#define XST_TESTS_MOE_WORLD_H
+
+#include "support/support.h"
+
+#include <xstage/moe_kernel.h>
+#include <xstage/plan.h>
+
+#include "gpu/device.h"
+#include "moe/ref.h"
+
+enum { MOE_MOST_P = XST_MOE_MOST_RANKS, MOE_GUARD = 4096 };
+
+/* The device and the kernels, for all worlds of a test program. */
+struct moe_machine {
+    struct xst_moe_kernels *kernels;
+    struct xsti_driver driver;
+    struct xsti_device device;
+    CUstream streams[MOE_MOST_P];
+};
+/* 0, or 77 with the reason printed where there is no device that can run the kernels. */
+int moe_machine_open(struct moe_machine *machine);
+void moe_machine_close(struct moe_machine *machine);
+
+/* Which experts tokens choose. */
+enum moe_pattern {
+    MOE_DISTINCT,   /* different ones within a token */
+    MOE_ANY,        /* the same one may come twice */
+    MOE_ONE_EXPERT, /* the last one, always */
+    MOE_ONE_RANK,   /* the first rank's */
+    MOE_MASKED_RANK /* as MOE_ANY; the tokens of rank 1 choose nothing */
+};
+
+/* MOE_EXACT_NUMBERS: small integers and powers of two, sums without rounding: the answer has to be equal bit for bit. */
+enum moe_numbers { MOE_RANDOM_NUMBERS, MOE_EXACT_NUMBERS };
+
+struct moe_case {
+    int64_t ranks, experts, hidden, inter, topk;
+    int64_t tokens[MOE_MOST_P];
+    double clamp;
+    enum moe_pattern pattern;
+    double masked; /* share of choices that are void */
+    enum moe_numbers numbers;
+};
+
+/* One set of inputs of all ranks, with the answers. */
+struct moe_inputs {
+    int64_t tokens[MOE_MOST_P];
+    uint16_t *x[MOE_MOST_P];
+    int64_t *ids[MOE_MOST_P];
+    float *weights[MOE_MOST_P];
+    double *exact[MOE_MOST_P];   /* y in double */
+    double *rounded[MOE_MOST_P]; /* y, rounded where the kernel rounds */
+};
+
+struct moe_world {
+    struct moe_machine *machine;
+    struct xst_moe_layer layer;
+    struct xst_moe_layout at;
+    double clamp;
+    uint16_t *w1, *w2; /* of all experts */
+    const uint16_t **w1s, **w2s;
+    uint64_t weights_at, buffers[MOE_MOST_P], combine[MOE_MOST_P], y[MOE_MOST_P]; /* y: behind a guard band */
+    int own_combine;                                                              /* pass combine[] to the kernels */
+    double limit_us; /* of waits for other ranks; 0: the kernels' own */
+};
+
+/* Buffers for `tokens_most` tokens a rank; weights random or exact. */
+void moe_world_make(struct moe_machine *machine, const struct moe_case *made, int64_t tokens_most,
+                    struct moe_world *world);
+void moe_world_free(struct moe_world *world);
+
+/* Random inputs of a case; moe_inputs_solve fills the answers. */
+void moe_inputs_make(const struct moe_world *world, const struct moe_case *made, struct moe_inputs *in);
+void moe_inputs_solve(const struct moe_world *world, struct moe_inputs *in);
+void moe_inputs_free(struct moe_inputs *in);
+
+/* Inputs into the symmetric buffers; what is not input and may be anything is poisoned, the pools too, y with its guards. */
+void moe_world_load(struct moe_world *world, const struct moe_inputs *in);
+
+struct xst_moe_call moe_call_of(const struct moe_world *world, int64_t rank, int64_t tokens);
+size_t moe_y_bytes(const struct moe_world *world, int64_t tokens);
+
+enum moe_form { MOE_FUSED, MOE_UNFUSED };
+/* Enqueues one call of one rank on its stream. */
+void moe_enqueue(struct moe_world *world, enum moe_form form, int64_t rank, int64_t tokens,
+                 const struct xst_moe_order *order);
+/* Waits for all ranks; faults fail the test. */
+void moe_finish(struct moe_world *world, const char *what);
+
+/* Loads, runs rank r with orders[r % count], checks the guards and reads y; y[r] is malloc'd. */
+void moe_run(struct moe_world *world, const struct moe_inputs *in, enum moe_form form,
+             const struct xst_moe_order *orders, size_t count, const char *what, uint16_t *y[MOE_MOST_P]);
+
+/* y against the answers: as near the exact one as rounding allows (1e-5 of moe_difference, or what the rounded answer needs), 1e-6 to
+ * the rounded one, no row off by 3 %; exact numbers: equal. */
+void moe_check(const struct moe_world *world, const struct moe_inputs *in, enum moe_numbers numbers,
+               uint16_t *const y[MOE_MOST_P], const char *what);
+void moe_same(const struct moe_world *world, const struct moe_inputs *in, uint16_t *const a[MOE_MOST_P],
+              uint16_t *const b[MOE_MOST_P], const char *what);
+void moe_y_free(const struct moe_world *world, uint16_t *y[MOE_MOST_P]);
+
+/* A list of orders that all have to give the same bits. */
+const struct xst_moe_order *moe_orders(size_t *count_out);
+
+/* Reproducible noise of the worlds; moe_pick: 0 .. below - 1. */
+void moe_seed(uint64_t seed);
+int64_t moe_pick(int64_t below);
+
+#endif
