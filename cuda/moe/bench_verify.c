@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Checks before anything is timed.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "moe/bench_state.h"
+#include "moe/ref.h"
+
+enum { SAMPLED_TOKENS = 6 };
+
+static size_t y_bytes_of(const struct xsti_moe_bench_group *group, int64_t rank)
+{
+    return (size_t)(group->tokens[rank] * group->layer.hidden) * 2;
+}
+
+static const struct xsti_moe_bench_device *device_of(const struct xsti_moe_bench_state *b,
+                                                     const struct xsti_moe_bench_group *group, int64_t rank)
+{
+    return &b->device[rank < group->active ? group->first_device + rank : 0];
+}
+
+static enum xst_status poison(const struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
+                              struct xst_diag *diag)
+{
+    for (int64_t r = 0; r < group->layer.ranks; r++) {
+        const struct xsti_moe_bench_device *const own = device_of(b, group, r);
+        const struct xsti_device *const device = &own->kernels->device;
+        const size_t bytes = y_bytes_of(group, r);
+        if (r >= group->active) {
+            memset(group->pinned.host, 0xff, group->pinned.bytes);
+        } else if (bytes > 0) {
+            XSTI_TRY(xsti_device_fill(device, own->y, 0xff, bytes, diag));
+            XSTI_TRY(xsti_device_fill(device, group->combine[r], 0xff, bytes * (size_t)group->layer.topk, diag));
+        }
+        XSTI_TRY(xsti_device_wait(device, 10e6, "poisoning outputs", diag));
+    }
+    return XST_OK;
+}
+
+/* One row of a rank's combine buffer. */
+static enum xst_status read_slot(const struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
+                                 int64_t r, int64_t flat, uint16_t *row, struct xst_diag *diag)
+{
+    const size_t bytes = (size_t)group->layer.hidden * 2;
+    if (r < group->active)
+        return xsti_device_read(&device_of(b, group, r)->kernels->device, row,
+                                group->combine[r] + (uint64_t)flat * bytes, bytes, diag);
+    memcpy(row, (const char *)group->pinned.host + (size_t)flat * bytes, bytes);
+    return XST_OK;
+}
+
+/* One choice against the plain reference. */
+static enum xst_status check_slot(const struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
+                                  int64_t r, int64_t flat, const uint16_t *got, struct xst_diag *diag)
+{
+    const int64_t hidden = group->layer.hidden, inter = group->layer.inter, zero = 0;
+    const size_t matrix = (size_t)(inter * hidden);
+    uint16_t *const values = malloc((3 * matrix + (size_t)hidden) * sizeof *values);
+    double *const want = malloc((size_t)hidden * sizeof *want);
+    if (!values || !want) {
+        free(values);
+        free(want);
+        return xsti_fail_memory(diag);
+    }
+    uint16_t *const w2 = values + 2 * matrix, *const x = w2 + matrix;
+    const int64_t expert = group->ids[r][flat] + group->first_expert[0];
+    const int64_t token = group->first_token[r] + flat / group->layer.topk;
+    xsti_moe_bench_values(b, XSTI_MOE_POOL_W1, (uint64_t)expert * 2 * matrix, 2 * matrix, values);
+    xsti_moe_bench_values(b, XSTI_MOE_POOL_W2, (uint64_t)expert * matrix, matrix, w2);
+    xsti_moe_bench_values(b, XSTI_MOE_POOL_X, (uint64_t)token * (uint64_t)hidden, (size_t)hidden, x);
+    const uint16_t *const w1s[1] = {values}, *const w2s[1] = {w2};
+    const struct xsti_moe_problem problem = {hidden, inter, 1, 1, b->request->clamp, w1s, w2s};
+    const int failed = xsti_moe_reference(&problem, XSTI_MOE_AS_BF16, 1, x, &zero, &group->weights[r][flat], want);
+    const double off = xsti_moe_difference(got, want, hidden);
+    free(values);
+    free(want);
+    if (failed)
+        return xsti_fail_memory(diag);
+    if (!(off < 2e-6))
+        return xsti_fail(
+            diag, XST_ERR_DEVICE,
+            "moe bench: the result is wrong: rank %lld, token %lld, choice %lld (expert %lld) differs from "
+            "the reference by %g, more than 2e-6",
+            (long long)r, (long long)(flat / group->layer.topk), (long long)(flat % group->layer.topk),
+            (long long)expert, off);
+    return XST_OK;
+}
+
+/* A token: its first choice against the reference, and y as the sum of its slots. `rows` has room for two rows. */
+static enum xst_status check_token(const struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
+                                   int64_t r, int64_t token, const uint16_t *y, uint16_t *rows, float *sums,
+                                   struct xst_diag *diag)
+{
+    const int64_t topk = group->layer.topk, hidden = group->layer.hidden;
+    int checked = 0;
+    memset(sums, 0, (size_t)hidden * sizeof *sums);
+    for (int64_t flat = token * topk; flat < (token + 1) * topk; flat++) {
+        if (group->ids[r][flat] < 0)
+            continue;
+        XSTI_TRY(read_slot(b, group, r, flat, rows, diag));
+        if (!checked++)
+            XSTI_TRY(check_slot(b, group, r, flat, rows, diag));
+        for (int64_t c = 0; c < hidden; c++)
+            sums[c] += xsti_bf16_to_float(rows[c]);
+    }
+    for (int64_t c = 0; y && c < hidden; c++)
+        if (xsti_float_to_bf16(sums[c]) != y[token * hidden + c])
+            return xsti_fail(diag, XST_ERR_DEVICE,
+                             "moe bench: rank %lld, token %lld, column %lld is %g, not the sum of its slots (%g)",
+                             (long long)r, (long long)token, (long long)c, xsti_bf16_to_float(y[token * hidden + c]),
+                             sums[c]);
+    return XST_OK;
+}
+
+static enum xst_status check_rank(const struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
+                                  int64_t r, const uint16_t *y, struct xst_diag *diag)
+{
+    const size_t hidden = (size_t)group->layer.hidden;
+    uint16_t *const rows = malloc(hidden * sizeof *rows);
+    float *const sums = malloc(hidden * sizeof *sums);
+    enum xst_status status = rows && sums ? XST_OK : xsti_fail_memory(diag);
+    for (int64_t i = 0; i < SAMPLED_TOKENS && i < group->tokens[r] && status == XST_OK; i++)
+        status = check_token(b, group, r, i * (group->tokens[r] - 1) / (SAMPLED_TOKENS - 1), y, rows, sums, diag);
+    free(rows);
+    free(sums);
+    return status;
+}
+
+/* What one call left: y of the ranks that compute, then the slots in host memory. */
+struct left {
+    unsigned char *bytes[XST_MOE_MOST_RANKS + 1];
+};
+
+static void left_free(struct left *left)
+{
+    for (int i = 0; i <= XST_MOE_MOST_RANKS; i++)
+        free(left->bytes[i]);
+    memset(left, 0, sizeof *left);
+}
+
+static enum xst_status read_left(const struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
+                                 struct left *left, struct xst_diag *diag)
+{
+    for (int64_t r = 0; r < group->active; r++) {
+        const struct xsti_moe_bench_device *const own = device_of(b, group, r);
+        const size_t bytes = y_bytes_of(group, r);
+        if (!(left->bytes[r] = malloc(bytes + 1)))
+            return xsti_fail_memory(diag);
+        if (bytes > 0)
+            XSTI_TRY(xsti_device_read(&own->kernels->device, left->bytes[r], own->y, bytes, diag));
+    }
+    if (!group->pinned.host)
+        return XST_OK;
+    if (!(left->bytes[XST_MOE_MOST_RANKS] = malloc(group->pinned.bytes)))
+        return xsti_fail_memory(diag);
+    memcpy(left->bytes[XST_MOE_MOST_RANKS], group->pinned.host, group->pinned.bytes);
+    return XST_OK;
+}
+
+static enum xst_status same(const struct xsti_moe_bench_group *group, const struct left *want, const struct left *got,
+                            size_t entry, struct xst_diag *diag)
+{
+    for (int64_t r = 0; r < group->active; r++)
+        if (memcmp(want->bytes[r], got->bytes[r], y_bytes_of(group, r)) != 0)
+            return xsti_fail(diag, XST_ERR_DEVICE,
+                             "moe bench: entry %zu leaves other bytes at rank %lld than the first", entry,
+                             (long long)r);
+    if (group->pinned.host &&
+        memcmp(want->bytes[XST_MOE_MOST_RANKS], got->bytes[XST_MOE_MOST_RANKS], group->pinned.bytes) != 0)
+        return xsti_fail(diag, XST_ERR_DEVICE, "moe bench: entry %zu leaves other bytes in host memory than the first",
+                         entry);
+    return XST_OK;
+}
+
+/* `want` is empty for the first entry of a group, and is then what this one left. */
+static enum xst_status verify_group(struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
+                                    size_t entry, struct left *want, struct xst_diag *diag)
+{
+    struct left got = {0};
+    enum xst_status status = read_left(b, group, &got, diag);
+    if (status == XST_OK && want->bytes[0]) {
+        status = same(group, want, &got, entry, diag);
+        left_free(&got);
+        return status;
+    }
+    for (int64_t r = 0; r < group->layer.ranks && status == XST_OK; r++)
+        status = check_rank(b, group, r, (const uint16_t *)(const void *)got.bytes[r], diag);
+    *want = got;
+    return status;
+}
+
+static enum xst_status verify_entry(struct xsti_moe_bench_state *b, size_t i, struct left *main, struct left *alone,
+                                    struct xst_diag *diag)
+{
+    const int is_alone = b->entries[i].form == XST_MOE_FORM_ALONE;
+    const int64_t groups = is_alone ? b->devices : 1;
+    for (int64_t g = 0; g < groups; g++)
+        XSTI_TRY(poison(b, is_alone ? &b->alone[g] : &b->main, diag));
+    XSTI_TRY(xsti_moe_bench_enqueue(b, &b->entries[i], 1, diag));
+    XSTI_TRY(xsti_moe_bench_finish(b, diag));
+    for (int64_t g = 0; g < groups; g++)
+        XSTI_TRY(verify_group(b, is_alone ? &b->alone[g] : &b->main, i, is_alone ? &alone[g] : main, diag));
+    return XST_OK;
+}
+
+enum xst_status xsti_moe_bench_verify(struct xsti_moe_bench_state *b, struct xst_diag *diag)
+{
+    struct left main = {0}, alone[XST_MOE_MOST_RANKS] = {0};
+    enum xst_status status = XST_OK;
+    for (size_t i = 0; i < b->entry_count && status == XST_OK; i++)
+        status = verify_entry(b, i, &main, alone, diag);
+    left_free(&main);
+    for (int i = 0; i < XST_MOE_MOST_RANKS; i++)
+        left_free(&alone[i]);
+    return status;
+}

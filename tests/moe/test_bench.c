@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Benchmarks without a device: what is refused, and who gets which tokens and rows.
+ */
+#include "support/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "moe/bench_state.h"
+
+static const struct xst_moe_bench_entry entries[] = {
+    {XST_MOE_FORM_UNFUSED, {XST_SCHEDULE_WAVE, 0, 0, 128, XST_MOE_STORE_AT_ONCE, 1, 0, 0}},
+    {XST_MOE_FORM_FUSED, {XST_SCHEDULE_INTERLEAVED, 50, 1, 128, XST_MOE_STORE_PACED, 4, 0, 0}},
+    {XST_MOE_FORM_ALONE, {XST_SCHEDULE_INTERLEAVED, 50, 1, 128, XST_MOE_STORE_PACED, 4, 0, 0}},
+};
+
+static struct xst_moe_bench good(enum xst_target target, enum xst_routing routing)
+{
+    return (struct xst_moe_bench){.hidden = 256,
+                                  .inter = 128,
+                                  .experts = 18,
+                                  .topk = 4,
+                                  .tokens = 300,
+                                  .ranks = 4,
+                                  .target = target,
+                                  .remote_frac = 0.25,
+                                  .routing = routing,
+                                  .skew = 1.5,
+                                  .rounds = 3,
+                                  .seed = 5};
+}
+
+#define REFUSE(change, status, words)                                                                                  \
+    do {                                                                                                               \
+        struct xst_moe_bench bench = good(XST_TARGET_PEER, XST_ROUTING_UNIFORM);                                       \
+        struct xst_moe_bench_entry asked[3];                                                                           \
+        size_t count = 3;                                                                                              \
+        struct xst_diag diag = {0};                                                                                    \
+        memcpy(asked, entries, sizeof asked);                                                                          \
+        change;                                                                                                        \
+        xt_status(xst_moe_bench_check(&bench, asked, count, &diag), status, &diag);                                    \
+        xt_contains(diag.text, words);                                                                                 \
+    } while (0)
+
+static void a_good_one_passes(void **state)
+{
+    struct xst_diag diag = {0};
+    const struct xst_moe_bench fine = good(XST_TARGET_HOST, XST_ROUTING_UNIFORM);
+    (void)state;
+    xt_ok(xst_moe_bench_check(&fine, entries, 3, &diag), &diag);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    REFUSE(bench.hidden = 200, XST_ERR_RANGE, "hidden is 200, not a multiple of 128");
+    REFUSE(bench.ranks = 1, XST_ERR_RANGE, "ranks is 1, outside 2..8");
+    REFUSE(bench.ranks = 9, XST_ERR_RANGE, "ranks is 9, outside 2..8");
+    REFUSE(bench.experts = 3, XST_ERR_RANGE, "experts is 3, outside 4..");
+    REFUSE(bench.target = XST_TARGET_HOST; bench.ranks = 19, XST_ERR_RANGE, "ranks is 19, outside 1..18");
+    REFUSE(bench.remote_frac = 1.5, XST_ERR_RANGE, "remote_frac is 1.5, outside 0..1");
+    REFUSE(bench.rounds = 0, XST_ERR_RANGE, "rounds is 0, outside 1..101");
+    REFUSE(bench.calls = -1, XST_ERR_RANGE, "calls is -1, outside 0..");
+    REFUSE(bench.tokens = 0, XST_ERR_RANGE, "tokens is 0, outside 1..");
+    REFUSE(count = 0, XST_ERR_RANGE, "entries is 0, outside 1..");
+    REFUSE(asked[1].order.lead = 0, XST_ERR_RANGE, "lead is 0, outside 1..");
+    REFUSE(bench.target = XST_TARGET_LOCAL, XST_ERR_USAGE, "entry 2 is \"alone\"");
+}
+
+/* Every expert of the group gets its rows, from anywhere; an expert with no more rows than there are tokens meets none twice. */
+static void check_group(const struct xsti_moe_bench_group *group, const int64_t *counts, int64_t experts)
+{
+    const int64_t topk = group->layer.topk;
+    int64_t *const rows = calloc((size_t)group->layer.experts, sizeof *rows), tokens = 0;
+    assert_non_null(rows);
+    for (int64_t r = 0; r < group->layer.ranks; r++) {
+        assert_int_equal(group->first_token[r], tokens);
+        assert_true(group->tokens[r] <= group->layer.tokens_most);
+        tokens += group->tokens[r];
+        for (int64_t i = 0; i < group->tokens[r] * topk; i++) {
+            const int64_t id = group->ids[r][i];
+            if (id < 0)
+                continue;
+            assert_true(id < group->layer.experts);
+            rows[id]++;
+            for (int64_t j = i / topk * topk; j < i; j++)
+                assert_int_not_equal(group->ids[r][j], id);
+        }
+    }
+    for (int64_t e = 0; e < group->layer.experts; e++)
+        assert_int_equal(rows[e], e < experts ? counts[e] : 0);
+    free(rows);
+}
+
+static void plan(struct xsti_moe_bench_state *b, const struct xst_moe_bench *bench, size_t entry_count)
+{
+    struct xst_diag diag = {0};
+    memset(b, 0, sizeof *b);
+    b->request = bench;
+    b->entries = entries;
+    b->entry_count = entry_count;
+    xt_ok(xsti_moe_bench_plan(b, &diag), &diag);
+}
+
+static void every_routing_is_carried_out(void **state)
+{
+    (void)state;
+    for (int routing = 0; routing < 4; routing++) {
+        struct xsti_moe_bench_state b;
+        const struct xst_moe_bench bench = good(XST_TARGET_PEER, (enum xst_routing)routing);
+        plan(&b, &bench, 3);
+        check_group(&b.main, b.counts, 18);
+        assert_int_equal(b.devices, 4);
+        assert_int_equal(b.main.active, 4);
+        assert_int_equal(b.has_alone, 1);
+        int64_t first = 0;
+        for (int r = 0; r < 4; r++) { /* 5, 5, 4, 4 experts */
+            assert_int_equal(b.main.first_expert[r], first);
+            assert_int_equal(b.alone[r].layer.ranks, 1);
+            assert_int_equal(b.alone[r].layer.experts, r < 2 ? 5 : 4);
+            assert_int_equal(b.alone[r].first_device, r);
+            assert_int_equal(b.alone[r].first_expert[0], first);
+            if (routing == XST_ROUTING_UNIFORM) /* else one expert may have more rows than there are tokens */
+                check_group(&b.alone[r], b.counts + first, b.alone[r].layer.experts);
+            first += b.alone[r].layer.experts;
+        }
+        xsti_moe_bench_close(&b);
+    }
+}
+
+static void a_share_leaves_for_the_host(void **state)
+{
+    static const double shares[] = {0, 0.01, 0.25, 1};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct xsti_moe_bench_state b;
+        struct xst_moe_bench bench = good(XST_TARGET_HOST, XST_ROUTING_UNIFORM);
+        bench.remote_frac = shares[i];
+        plan(&b, &bench, 3);
+        int64_t rows = 0;
+        for (int e = 0; e < 5; e++)
+            rows += b.counts[e];
+        check_group(&b.main, b.counts, 5);
+        assert_int_equal(b.main.layer.ranks, 2);
+        assert_int_equal(b.main.layer.experts, 10);
+        assert_int_equal(b.main.active, 1);
+        assert_int_equal(b.devices, 1);
+        assert_int_equal(b.main.tokens[0] + b.main.tokens[1], (rows + 3) / 4);
+        xt_near((double)b.main.tokens[1], shares[i] * (double)b.main.layer.tokens_most, 0.5);
+        xt_near(b.remote_bytes, shares[i] * (double)rows * 256 * 2, 4 * 256 * 2 + 4);
+        xsti_moe_bench_close(&b);
+    }
+}
+
+static void rows_between_peers_are_counted(void **state)
+{
+    struct xsti_moe_bench_state b;
+    struct xst_moe_bench bench = good(XST_TARGET_PEER, XST_ROUTING_UNIFORM);
+    (void)state;
+    bench.experts = 16;
+    plan(&b, &bench, 2);
+    assert_int_equal(b.has_alone, 0);
+    /* of 1200 rows that rank 0 receives three quarters come from peers, of 1200 choices of its tokens as many go to peers */
+    xt_near(b.remote_bytes, 2 * 0.75 * 1200 * 256 * 2, 0.05 * 2 * 0.75 * 1200 * 256 * 2);
+    xsti_moe_bench_close(&b);
+}
+
+static void values_repeat_the_pool(void **state)
+{
+    struct xsti_moe_bench_state b = {0};
+    uint16_t got[8];
+    (void)state;
+    b.pools[XSTI_MOE_POOL_W1] = calloc(XSTI_MOE_POOL_VALUES, sizeof *b.pools[0]);
+    assert_non_null(b.pools[XSTI_MOE_POOL_W1]);
+    for (int i = 0; i < 4; i++) {
+        b.pools[XSTI_MOE_POOL_W1][i] = (uint16_t)(i + 1);
+        b.pools[XSTI_MOE_POOL_W1][XSTI_MOE_POOL_VALUES - 1 - i] = (uint16_t)(100 + i);
+    }
+    xsti_moe_bench_values(&b, XSTI_MOE_POOL_W1, 3 * (uint64_t)XSTI_MOE_POOL_VALUES - 4, 8, got);
+    static const uint16_t want[8] = {103, 102, 101, 100, 1, 2, 3, 4};
+    assert_memory_equal(got, want, sizeof want);
+    free(b.pools[XSTI_MOE_POOL_W1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_good_one_passes),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(every_routing_is_carried_out),
+        cmocka_unit_test(a_share_leaves_for_the_host),
+        cmocka_unit_test(rows_between_peers_are_counted),
+        cmocka_unit_test(values_repeat_the_pool),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
