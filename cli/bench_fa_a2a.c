@@ -32,7 +32,7 @@ static enum xst_status bench_shape(struct cli *cli, const char *preset_name, int
                                      .rounds = cli_int(cli, "rounds"),
                                      .calls = cli_int(cli, "calls"),
                                      .seed = cli_has(cli, "seed") ? (uint64_t)cli_int(cli, "seed") : 1};
-    if (xst_target_parse(cli_text(cli, "target"), &bench.target) != 0)
+    if (xst_target_parse(cli_has(cli, "target") ? cli_text(cli, "target") : "host", &bench.target) != 0)
         return cli_say(&cli->diag, XST_ERR_USAGE, "--target names no target");
     status = xst_fa_a2a_bench_run(&bench, rows, &cli->diag);
     for (int v = 0; v < XST_FA_A2A_VARIANT_COUNT && status == XST_OK; v++)

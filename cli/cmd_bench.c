@@ -4,7 +4,9 @@
  */
 #include <string.h>
 
+#include "bench_moe.h"
 #include "bench_rows.h"
+#include "options.h"
 
 static const struct cli_option options[] = {
     {.name = "preset",
@@ -17,46 +19,47 @@ static const struct cli_option options[] = {
      .arg = "ROWS",
      .low = 1,
      .high = 1048576,
-     .help = "rows of the whole sequence; hides those of a preset"},
+     .help = "fa-a2a: rows of the whole sequence; hides those of a preset"},
     {.name = "heads",
      .kind = CLI_INT,
      .arg = "H",
      .low = 1,
      .high = 1024,
-     .help = "heads of the model, all ranks together (24 without a preset)"},
+     .help = "fa-a2a: heads of the model, all ranks together (24 without a preset)"},
     {.name = "head-dim",
      .kind = CLI_INT,
      .arg = "D",
      .low = 64,
      .high = 128,
-     .help = "64 or 128 (128 without a preset)"},
+     .help = "fa-a2a: 64 or 128 (128 without a preset)"},
     {.name = "batch",
      .kind = CLI_INT,
      .arg = "N",
      .low = 1,
      .high = 64,
-     .help = "sequences at once (1 without a preset)"},
+     .help = "fa-a2a: sequences at once (1 without a preset)"},
     {.name = "ranks",
      .letter = 'P',
      .kind = CLI_INT,
      .arg = "P",
-     .low = 2,
-     .high = 8,
+     .low = 1,
+     .high = 512,
      .fallback = "2",
-     .help = "ranks"},
+     .help = "ranks; 2 .. 8 for fa-a2a and between peers"},
     {.name = "target",
      .kind = CLI_WORD,
      .arg = "WHERE",
      .words = "peer|host|local",
-     .fallback = "host",
-     .help = "where the other ranks' outputs are: a device a rank, host memory, or the one device's own memory"},
+     .help =
+         "where the other ranks' data are: a device a rank, host memory (default of fa-a2a), or the one device's own "
+         "memory (default of moe)"},
     {.name = "groups",
      .kind = CLI_INT,
      .arg = "N",
      .low = 0,
      .high = 3,
      .fallback = "0",
-     .help = "warpgroups of 64 rows in a tile, 2 or 3; 0: the fuller last wave"},
+     .help = "fa-a2a: warpgroups of 64 rows in a tile, 2 or 3; 0: the fuller last wave"},
     {.name = "slices",
      .kind = CLI_INT,
      .arg = "N",
@@ -77,11 +80,18 @@ static const struct cli_option options[] = {
      .low = 0,
      .high = 100000,
      .fallback = "0",
-     .help = "calls back to back in a round; 0: about 10 ms"},
+     .help = "calls back to back in a round; 0: about 10 ms (moe: 20)"},
+    CLI_BENCH_MOE_OPTIONS,
     {.name = NULL},
 };
 
 static const struct cli_example examples[] = {
+    {"xstage bench moe --preset qwen3-30b --ranks 8 --tokens 1K,4K",
+     "One rank's share of a mixture-of-experts layer, every row at home."},
+    {"xstage bench moe --preset deepseek-v4-flash --ranks 8 --target host --remote-frac 0.02,0.05 --lead 64..512:x2",
+     "A share of the results goes to host memory: what each schedule loses by it."},
+    {"xstage bench moe --preset deepseek-v3 --experts 64 --ranks 2 --target peer --routing zipf --skew 0.5",
+     "Between two GPUs, with a quarter of the experts and skewed routing."},
     {"xstage bench fa-a2a -M 512..32K:x2 --heads 24",
      "Attention + exchange on one GPU, the remote half in host memory."},
     {"xstage bench fa-a2a --preset flux1,wan2.1-14b --target peer -P 2 --json=bench.json",
@@ -90,30 +100,60 @@ static const struct cli_example examples[] = {
 };
 
 static const char about[] =
-    "Kernels: fa-a2a. Variants: attention alone, the exchange alone, one after the other, and fused with 16-byte, bulk and "
-    "paced stores. Before anything is timed, every variant's output is compared byte for byte with attention followed by the "
-    "exchange, and sampled rows of that with the plain reference.\n\n"
-    "median_us is the time of one call among many back to back, until all data are visible; sender_us and visible_us are "
-    "of one call alone, launch included. residual_us is what fusing leaves over attention alone; hiding_ratio is the hidden "
-    "share of what the exchange costs when it follows; speedup is serial over fused.\n\n"
-    "With --target host or local rank 0 runs alone: what the others send is not there.";
+    "Kernels: fa-a2a and moe. Before anything is timed, outputs are compared byte for byte between all variants, and sampled rows "
+    "with the plain reference. median_us is the time of one call among many back to back, until all data are there.\n\n"
+    "fa-a2a: attention alone, the exchange alone, one after the other, and fused with 16-byte, bulk and paced stores. "
+    "sender_us and visible_us are of one call alone, launch included. residual_us is what fusing leaves over attention "
+    "alone; hiding_ratio is the hidden share of what the exchange costs when it follows; speedup is serial over fused. "
+    "With --target host or local rank 0 runs alone: what the others send is not there.\n\n"
+    "moe: the layer as separate kernels, fused with the wave schedule, and fused and interleaved at each --lead; with stores "
+    "at once and paced; and, where rows leave the device, the same with every row at home (alone_...). residual_us is what "
+    "sending leaves over that; speedup is unfused over fused; \"of floor\" is the largest of computing, memory and path, "
+    "each at its rate, over the median. The planner's choice is timed along: regret is how much slower it is than the best "
+    "fused row of its layer. With --target local or host the device does what rank 0 of --ranks ranks would do, with all "
+    "rows its own or a share of them owned by a rank in host memory; between peers every rank has a device.";
+
+/* Options that belong to one kernel; those not listed belong to all of them. */
+static const struct belongs {
+    const char *name;
+    const char *kernel;
+} options_of_kernels[] = {
+    {"seq", "fa-a2a"},      {"heads", "fa-a2a"}, {"head-dim", "fa-a2a"},     {"batch", "fa-a2a"},  {"groups", "fa-a2a"},
+    {"hidden", "moe"},      {"inter", "moe"},    {"experts", "moe"},         {"topk", "moe"},      {"tokens", "moe"},
+    {"routing", "moe"},     {"skew", "moe"},     {"remote-frac", "moe"},     {"schedule", "moe"},  {"lead", "moe"},
+    {"group", "moe"},       {"store", "moe"},    {"clamp", "moe"},           {"tile-rows", "moe"}, {"ctas", "moe"},
+    {"gemm-tflops", "moe"}, {"profile", "moe"},  {"memory-gb-per-s", "moe"},
+};
+
+static enum xst_status check_options(struct cli *cli, const char *kernel)
+{
+    for (size_t i = 0; i < sizeof options_of_kernels / sizeof *options_of_kernels; i++) {
+        const struct belongs *const option = &options_of_kernels[i];
+        if (cli_given(cli, option->name) && strcmp(option->kernel, kernel) != 0)
+            return cli_say(&cli->diag, XST_ERR_USAGE, "--%s does not go with %s; it belongs to %s", option->name,
+                           kernel, option->kernel);
+    }
+    return XST_OK;
+}
 
 /* What can be timed. */
 static const struct kernel {
     const char *name;
     int (*run)(struct cli *cli);
-} kernels[] = {{"fa-a2a", cli_bench_fa_a2a}};
+} kernels[] = {{"fa-a2a", cli_bench_fa_a2a}, {"moe", cli_bench_moe}};
 
 static int run(struct cli *cli)
 {
-    const enum xst_status status = cli_check_outputs(cli, 1);
+    enum xst_status status = cli_check_outputs(cli, 1);
     if (status != XST_OK)
         return cli_fail(cli, status);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        if (strcmp(cli->args[0], kernels[i].name) == 0)
-            return kernels[i].run(cli);
+        if (strcmp(cli->args[0], kernels[i].name) == 0) {
+            status = check_options(cli, kernels[i].name);
+            return status == XST_OK ? kernels[i].run(cli) : cli_fail(cli, status);
+        }
     cli_hint(cli, "for example: xstage bench fa-a2a --seq 4K,8K");
-    return cli_complain(cli, XST_ERR_USAGE, "\"%s\" is no kernel that can be timed; fa-a2a is", cli->args[0]);
+    return cli_complain(cli, XST_ERR_USAGE, "\"%s\" is no kernel that can be timed; fa-a2a and moe are", cli->args[0]);
 }
 
 const struct cli_command cli_command_bench = {
@@ -121,12 +161,12 @@ const struct cli_command cli_command_bench = {
     .group = CLI_GROUP_MEASURE,
     .purpose = "time a fused kernel against its unfused parts, on checked results",
     .needs = "a Hopper GPU; --target peer one a rank",
-    .usage = "fa-a2a [--seq ROWS] [--preset NAMES]",
+    .usage = "fa-a2a|moe [--preset NAMES]",
     .least_args = 1,
     .most_args = 1,
     .about = about,
     .options = options,
     .examples = examples,
     .run = run,
-    .arg_words = "fa-a2a",
+    .arg_words = "fa-a2a|moe",
 };

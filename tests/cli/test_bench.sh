@@ -8,7 +8,7 @@
 
 expect 2 bench
 expect 2 bench nothing
-err_has '"nothing" is no kernel that can be timed; fa-a2a is'
+err_has '"nothing" is no kernel that can be timed; fa-a2a and moe are'
 expect 2 bench fa-a2a --heads 24 --ranks 5
 err_has 'heads is 24, not a multiple of ranks (5)'
 expect 2 bench fa-a2a --preset flux

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A mixture-of-experts layer, shape by shape: which ways are timed beside each other, and what the planner would have chosen.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xstage/audit.h>
+#include <xstage/shapes.h>
+
+#include "bench_moe.h"
+#include "bench_moe_rows.h"
+#include "bench_rows.h"
+#include "options.h"
+
+enum { TILE_COLS = 256, TILE_DEPTH = 64, STAGES = 4 };
+
+/* What one table is made of. */
+struct job {
+    struct cli *cli;
+    struct xst_profile profile;
+    struct cli_bench_moe_list list;
+    const char *preset; /* of the shape being timed; "" none */
+};
+
+/* One shape with its entries. */
+struct cell {
+    struct xst_moe_bench bench;
+    int64_t tile_rows;
+    int64_t knee; /* least lead without a wait, by the list */
+    struct xst_moe_bench_entry entries[XST_MOE_BENCH_MOST_ENTRIES];
+    size_t count;
+    size_t planned; /* index, count: none */
+    double predicted_us;
+};
+
+static int64_t given_or(const struct cli *cli, const char *name, int64_t otherwise)
+{
+    return cli_has(cli, name) ? cli_int(cli, name) : otherwise;
+}
+
+static struct xst_moe_shape shape_of(const struct xst_moe_bench *bench)
+{
+    return (struct xst_moe_shape){.hidden = bench->hidden,
+                                  .inter = bench->inter,
+                                  .experts = bench->experts,
+                                  .topk = bench->topk,
+                                  .tokens = bench->tokens,
+                                  .ranks = bench->ranks,
+                                  .element_bytes = 2};
+}
+
+static struct xst_moe_plan plan_of(const struct cell *cell, int64_t producers)
+{
+    return (struct xst_moe_plan){.tile_rows = cell->tile_rows,
+                                 .tile_cols = TILE_COLS,
+                                 .tile_depth = TILE_DEPTH,
+                                 .producers = producers,
+                                 .stages = STAGES,
+                                 .staging_slots = 1,
+                                 .act_frac = 0.1,
+                                 .sm_flop_per_us = cell->bench.flop_per_us / (double)producers};
+}
+
+static int same(const struct xst_moe_bench_entry *a, const struct xst_moe_bench_entry *b)
+{
+    const struct xst_moe_order *const x = &a->order, *const y = &b->order;
+    return a->form == b->form && x->schedule == y->schedule && x->lead == y->lead && x->group == y->group &&
+           x->store == y->store && x->slices == y->slices;
+}
+
+/* Its index; the one that is there already when it comes twice. */
+static enum xst_status add(struct job *job, struct cell *cell, enum xst_moe_form form, struct xst_moe_order order,
+                           size_t *index_out)
+{
+    order.tile_rows = cell->tile_rows;
+    if (order.schedule == XST_SCHEDULE_WAVE)
+        order.lead = order.group = 0;
+    const struct xst_moe_bench_entry entry = {form, order};
+    for (size_t i = 0; i < cell->count; i++)
+        if (same(&cell->entries[i], &entry)) {
+            *index_out = i;
+            return XST_OK;
+        }
+    if (cell->count == XST_MOE_BENCH_MOST_ENTRIES)
+        return cli_say(&job->cli->diag, XST_ERR_USAGE,
+                       "more than %d ways to carry out one layer; give fewer leads, or one schedule or store",
+                       XST_MOE_BENCH_MOST_ENTRIES);
+    *index_out = cell->count;
+    cell->entries[cell->count++] = entry;
+    return XST_OK;
+}
+
+/* Fused, and where rows leave the device the same with every row at home. */
+static enum xst_status add_fused(struct job *job, struct cell *cell, const struct xst_moe_order *order,
+                                 size_t *index_out)
+{
+    size_t alone;
+    enum xst_status status = add(job, cell, XST_MOE_FORM_FUSED, *order, index_out);
+    if (status == XST_OK && cell->bench.target != XST_TARGET_LOCAL)
+        status = add(job, cell, XST_MOE_FORM_ALONE, *order, &alone);
+    return status;
+}
+
+static int asked(const struct cli *cli, const char *option, const char *word)
+{
+    const char *const text = cli_text(cli, option);
+    return strcmp(text, "all") == 0 || strcmp(text, word) == 0;
+}
+
+static enum xst_status add_schedules(struct job *job, struct cell *cell, struct xst_moe_order order)
+{
+    const struct cli_sweep *const leads = cli_sweep_of(job->cli, "lead");
+    enum xst_status status = XST_OK;
+    size_t index;
+    if (asked(job->cli, "schedule", "wave")) {
+        order.schedule = XST_SCHEDULE_WAVE;
+        status = add_fused(job, cell, &order, &index);
+    }
+    if (!asked(job->cli, "schedule", "interleaved"))
+        return status;
+    order.schedule = XST_SCHEDULE_INTERLEAVED;
+    order.group = cli_int(job->cli, "group");
+    order.lead = cell->knee;
+    if (status == XST_OK && !leads->count)
+        status = add_fused(job, cell, &order, &index);
+    for (size_t i = 0; i < leads->count && status == XST_OK; i++) {
+        order.lead = (int64_t)leads->values[i];
+        status = add_fused(job, cell, &order, &index);
+    }
+    return status;
+}
+
+/* Lead at which nothing waits, for balanced routing. */
+static enum xst_status find_knee(struct job *job, struct cell *cell, int64_t producers)
+{
+    const struct xst_moe_shape shape = shape_of(&cell->bench);
+    const struct xst_moe_plan plan = plan_of(cell, producers);
+    struct xst_moe_counts counts;
+    struct xst_lead_knees knees;
+    enum xst_status status = xst_moe_count(&shape, &plan, &counts, &job->cli->diag);
+    if (status != XST_OK)
+        return status;
+    const struct xst_lead_problem problem = {counts.blocks, counts.l1_per_block, counts.l2_per_block, producers,
+                                             counts.l1_us,  counts.l2_us,        counts.act_us};
+    status = xst_lead_find(&problem, &knees, &job->cli->diag);
+    cell->knee = knees.tail > 0 ? knees.tail : knees.startup > 0 ? knees.startup : xst_lead_first_tiles(&problem);
+    return status;
+}
+
+static struct xst_moe_order order_of(const struct xst_moe_candidate *candidate, int64_t slices)
+{
+    return (struct xst_moe_order){.schedule = candidate->schedule,
+                                  .lead = candidate->lead_tiles,
+                                  .group = candidate->group_tiles,
+                                  .store = candidate->method == XST_METHOD_BULK ? XST_MOE_STORE_PACED
+                                                                                : XST_MOE_STORE_AT_ONCE,
+                                  .slices = candidate->method == XST_METHOD_BULK ? slices : 1};
+}
+
+/* The best candidate a kernel has a form for: waves are of whole experts. -1: none. */
+static int64_t best_of(const struct xst_moe_choice *choice)
+{
+    int64_t best = -1;
+    for (int64_t i = 0; i < choice->count; i++) {
+        const struct xst_moe_candidate *const candidate = &choice->candidates[i];
+        if (candidate->gap == XST_MOE_GAP_NONE && candidate->wave_blocks == 0 &&
+            (best < 0 || candidate->predicted_us < choice->candidates[best].predicted_us))
+            best = i;
+    }
+    return best;
+}
+
+/* Counts of the model, the planner's workspace and its answer. */
+struct asking {
+    int64_t *counts;
+    void *workspace;
+    struct xst_moe_choice *choice;
+};
+
+static enum xst_status ask(struct job *job, const struct xst_moe_bench *bench, const struct xst_moe_setup *setup,
+                           struct asking *asking)
+{
+    struct xst_diag *const diag = &job->cli->diag;
+    const size_t bytes = xst_moe_workspace_bytes(setup);
+    const struct xst_moe_shape shape = shape_of(bench);
+    int64_t first = 0, end = 0;
+    asking->counts = calloc((size_t)bench->experts, sizeof *asking->counts);
+    asking->workspace = malloc(bytes);
+    asking->choice = calloc(1, sizeof *asking->choice);
+    if (!asking->counts || !asking->workspace || !asking->choice)
+        return cli_say(diag, XST_ERR_MEMORY, "out of memory");
+    const enum xst_status status = xst_moe_bench_counts(bench, asking->counts, diag);
+    xst_moe_experts_of(&shape, 0, &first, &end);
+    return status == XST_OK
+               ? xst_moe_choose(setup, asking->counts, end - first, asking->workspace, bytes, asking->choice, diag)
+               : status;
+}
+
+/* The planner knows peers; with a local target it is asked what one rank should do, and a host path it has no form for. */
+static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t producers)
+{
+    struct xst_diag *const diag = &job->cli->diag;
+    const struct xst_plan_moe_options options = {.extrapolate = 1, .given_tflops = cell->bench.flop_per_us / 1e6};
+    const struct xst_moe_plan plan = plan_of(cell, producers);
+    const struct xst_moe_shape shape = shape_of(&cell->bench);
+    struct xst_moe_setup setup;
+    struct asking asking = {0};
+    cell->planned = XST_MOE_BENCH_MOST_ENTRIES;
+    if (cell->bench.target == XST_TARGET_HOST)
+        return XST_OK;
+    enum xst_status status = xst_moe_setup_make(&job->profile, &shape, &plan, &options, &setup, diag);
+    if (status == XST_OK)
+        status = ask(job, &cell->bench, &setup, &asking);
+    const int64_t best = status == XST_OK ? best_of(asking.choice) : -1;
+    if (best >= 0) {
+        const struct xst_moe_order order = order_of(&asking.choice->candidates[best],
+                                                    cli_int(job->cli, "slices") < 8 ? cli_int(job->cli, "slices") : 8);
+        cell->predicted_us = asking.choice->candidates[best].predicted_us;
+        status = add_fused(job, cell, &order, &cell->planned);
+    }
+    free(asking.counts);
+    free(asking.workspace);
+    free(asking.choice);
+    return status;
+}
+
+static enum xst_status add_entries(struct job *job, struct cell *cell)
+{
+    const int64_t producers = cell->bench.ctas > 0 ? cell->bench.ctas : 132;
+    size_t index;
+    struct xst_moe_order order = {.schedule = XST_SCHEDULE_WAVE, .store = XST_MOE_STORE_AT_ONCE, .slices = 1};
+    enum xst_status status = find_knee(job, cell, producers);
+    if (status == XST_OK)
+        status = add(job, cell, XST_MOE_FORM_UNFUSED, order, &index);
+    if (status == XST_OK && asked(job->cli, "store", "at_once"))
+        status = add_schedules(job, cell, order);
+    order.store = XST_MOE_STORE_PACED;
+    order.slices = cli_int(job->cli, "slices");
+    if (status == XST_OK && asked(job->cli, "store", "paced"))
+        status = add_schedules(job, cell, order);
+    return status == XST_OK ? add_planned(job, cell, producers) : status;
+}
+
+static enum xst_status keep(struct job *job, const struct cell *cell, const struct xst_moe_bench_row *rows)
+{
+    double best_us = INFINITY;
+    struct cli_bench_moe_row *const grown =
+        realloc(job->list.rows, (job->list.count + cell->count) * sizeof *job->list.rows);
+    if (!grown)
+        return cli_say(&job->cli->diag, XST_ERR_MEMORY, "out of memory");
+    job->list.rows = grown;
+    for (size_t i = 0; i < cell->count; i++)
+        if (rows[i].entry.form == XST_MOE_FORM_FUSED)
+            best_us = fmin(best_us, rows[i].median_us);
+    for (size_t i = 0; i < cell->count; i++) {
+        const int planned = i == cell->planned;
+        grown[job->list.count++] =
+            (struct cli_bench_moe_row){.preset = job->preset,
+                                       .bench = cell->bench,
+                                       .row = rows[i],
+                                       .planned = planned,
+                                       .predicted_us = planned ? cell->predicted_us : NAN,
+                                       .regret_frac = planned ? rows[i].median_us / best_us - 1 : NAN};
+    }
+    return XST_OK;
+}
+
+/* Blocks of 128 rows waste less than half of themselves from 64 rows an expert on. */
+static int64_t tile_rows_of(const struct cli *cli, const struct xst_moe_bench *bench)
+{
+    const int64_t given = cli_int(cli, "tile-rows");
+    if (given)
+        return given;
+    return bench->tokens * bench->topk * bench->ranks <= 64 * bench->experts ? 64 : 128;
+}
+
+static enum xst_status bench_cell(struct job *job, const struct xst_moe_bench *bench)
+{
+    struct xst_moe_bench_row rows[XST_MOE_BENCH_MOST_ENTRIES];
+    struct cell cell = {.bench = *bench, .tile_rows = tile_rows_of(job->cli, bench)};
+    enum xst_status status = add_entries(job, &cell);
+    if (status == XST_OK)
+        status = xst_moe_bench_run(&cell.bench, cell.entries, cell.count, rows, &job->cli->diag);
+    return status == XST_OK ? keep(job, &cell, rows) : status;
+}
+
+/* R of the path to peers or host memory; 0 where the profile does not know it. */
+static double drain_of(const struct xst_profile *profile, enum xst_target target)
+{
+    const struct xst_path_key key = {.target = target, .method = XST_METHOD_ST16};
+    const struct xst_path *const path = target == XST_TARGET_LOCAL ? NULL : xst_profile_path(profile, &key);
+    return path && path->drain_bytes_per_us.known ? path->drain_bytes_per_us.value : 0;
+}
+
+static enum xst_status need(struct cli *cli, const char *name, int64_t value)
+{
+    if (value > 0)
+        return XST_OK;
+    cli_hint(cli, "give the dimensions, or --preset NAME of `xstage list shapes`");
+    return cli_say(&cli->diag, XST_ERR_USAGE, "--%s is needed", name);
+}
+
+static enum xst_status fill_bench(struct job *job, const struct xst_moe_preset *preset, struct xst_moe_bench *bench)
+{
+    struct cli *const cli = job->cli;
+    *bench = (struct xst_moe_bench){.hidden = given_or(cli, "hidden", preset ? preset->hidden : 0),
+                                    .inter = given_or(cli, "inter", preset ? preset->inter : 0),
+                                    .experts = given_or(cli, "experts", preset ? preset->experts : 0),
+                                    .topk = given_or(cli, "topk", preset ? preset->topk : 0),
+                                    .tokens = preset ? preset->tokens : 4096,
+                                    .ranks = cli_int(cli, "ranks"),
+                                    .skew = cli_real(cli, "skew"),
+                                    .clamp = cli_real(cli, "clamp"),
+                                    .ctas = given_or(cli, "ctas", 0),
+                                    .rounds = cli_int(cli, "rounds"),
+                                    .calls = cli_int(cli, "calls"),
+                                    .seed = cli_has(cli, "seed") ? (uint64_t)cli_int(cli, "seed") : 1,
+                                    .flop_per_us = cli_real(cli, "gemm-tflops") * 1e6,
+                                    .memory_bytes_per_us = cli_real(cli, "memory-gb-per-s") * 1000};
+    xst_target_parse(cli_has(cli, "target") ? cli_text(cli, "target") : "local", &bench->target);
+    xst_routing_parse(cli_text(cli, "routing"), &bench->routing);
+    bench->drain_bytes_per_us = drain_of(&job->profile, bench->target);
+    const struct {
+        const char *name;
+        int64_t value;
+    } needed[] = {{"hidden", bench->hidden},
+                  {"inter", bench->inter},
+                  {"experts", bench->experts},
+                  {"topk", bench->topk}};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        const enum xst_status status = need(cli, needed[i].name, needed[i].value);
+        if (status != XST_OK)
+            return status;
+    }
+    if (cli_given(cli, "remote-frac") && bench->target != XST_TARGET_HOST)
+        return cli_say(&cli->diag, XST_ERR_USAGE, "--remote-frac goes with --target host; peers share rows by routing");
+    return XST_OK;
+}
+
+/* All token counts and remote shares of one shape. */
+static enum xst_status bench_shape(struct job *job, const char *name)
+{
+    const struct cli_sweep *const tokens = cli_sweep_of(job->cli, "tokens"), *const shares =
+                                                                                 cli_sweep_of(job->cli, "remote-frac");
+    const struct xst_moe_preset *preset = NULL;
+    struct xst_moe_bench bench;
+    enum xst_status status = name ? xst_moe_preset_find(name, &preset, &job->cli->diag) : XST_OK;
+    if (status == XST_OK)
+        status = fill_bench(job, preset, &bench);
+    job->preset = preset ? preset->name : "";
+    for (size_t t = 0; status == XST_OK && t < (tokens->count ? tokens->count : 1); t++)
+        for (size_t s = 0; status == XST_OK && s < (bench.target == XST_TARGET_HOST ? shares->count : 1); s++) {
+            if (tokens->count)
+                bench.tokens = (int64_t)tokens->values[t];
+            bench.remote_frac = bench.target == XST_TARGET_HOST ? shares->values[s] : 0;
+            status = bench_cell(job, &bench);
+        }
+    return status;
+}
+
+static enum xst_status bench_all(struct job *job)
+{
+    struct cli *const cli = job->cli;
+    char names[1024], *rest = names, *name;
+    enum xst_status status = XST_OK;
+    if (!cli_has(cli, "preset"))
+        return bench_shape(job, NULL);
+    if (strlen(cli_text(cli, "preset")) >= sizeof names)
+        return cli_say(&cli->diag, XST_ERR_USAGE, "--preset is longer than %zu bytes", sizeof names - 1);
+    strcpy(names, cli_text(cli, "preset"));
+    while (status == XST_OK && (name = strsep(&rest, ",")))
+        status = bench_shape(job, name);
+    return status;
+}
+
+int cli_bench_moe(struct cli *cli)
+{
+    struct job job = {.cli = cli};
+    enum xst_status status = cli_profile_load(cli, &job.profile);
+    if (status != XST_OK)
+        return cli_fail(cli, status);
+    status = bench_all(&job);
+    const struct cli_table table = cli_bench_moe_table(&job.list);
+    const int code = status == XST_OK ? cli_bench_emit(cli, "moe", &table) : cli_fail(cli, status);
+    free(job.list.rows);
+    xst_profile_free(&job.profile);
+    return code;
+}
