@@ -35,6 +35,8 @@ struct cli_value_of_option {
     struct cli_sweep sweep;
 };
 
+struct cli_job;
+
 struct cli {
     const struct cli_command *command;
     struct cli_value_of_option values[CLI_MOST_OPTIONS];
@@ -46,6 +48,7 @@ struct cli {
     int quiet;
     int verbose;
     int force;
+    struct cli_job *job;  /* job.h; NULL: the command takes part in none */
     struct xst_diag diag; /* for library calls; cli_fail prints it */
     char hint[512];       /* "" or what to do next; printed under the next complaint */
 };

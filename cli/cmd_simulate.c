@@ -9,8 +9,10 @@
 #include <xstage/text_file.h>
 
 #include "data_dir.h"
+#include "job.h"
 #include "options.h"
 #include "simulate_args.h"
+#include "simulate_sweep.h"
 #include "simulate_view.h"
 
 enum { SVG_SMS = 132 };
@@ -85,6 +87,11 @@ static const struct cli_option options[] = {
     {.name = "svg", .kind = CLI_FILE, .arg = "FILE", .help = "write a picture of the first rank"},
     COUNT_DEFAULT("trace-ranks", "P", 65536, "2", "ranks in the trace"),
     {.name = "extrapolate", .letter = 'x', .kind = CLI_FLAG, .help = "read the profile outside its range too"},
+    {.name = "vary",
+     .kind = CLI_TEXT,
+     .arg = "NAME=VALUES",
+     .help = "simulate once for each value of an option (seq=1K..16K:x2, schedule=wave,interleaved); may be repeated"},
+    CLI_JOB_OPTIONS,
     {.name = NULL},
 };
 
@@ -95,6 +102,8 @@ static const struct cli_example examples[] = {
      "A fine-grained layer under skewed routing, as a trace for ui.perfetto.dev."},
     {"xstage simulate moe --preset deepseek-v3 --ranks 8 --coupling completion",
      "The same kernel if every store had to be visible before the next tile."},
+    {"mpirun -n 4 xstage simulate fa-a2a --preset flux1 --vary seq=1K..64K:x2 --vary ranks=2,4,8 --csv=sweep.csv",
+     "A sweep shared by four processes; the rows are those of one."},
     {"xstage simulate examples/traffic/gemm-reduce-scatter.json --ranks 4 --json", "A kernel described in JSON."},
     {NULL, NULL},
 };
@@ -204,19 +213,30 @@ static int fail_with(struct cli *cli, enum xst_status status)
     return stuck ? CLI_NO : code;
 }
 
+static int run_one(struct cli *cli, const struct xst_profile *profile)
+{
+    struct simulation simulation = {0};
+    const enum xst_status status = cli_simulate(cli, profile, &simulation);
+    const int code = status == XST_OK ? finish(cli, profile, &simulation) : fail_with(cli, status);
+    cli_simulation_free(&simulation);
+    return code;
+}
+
 static int run(struct cli *cli)
 {
     struct xst_profile profile = {0};
-    struct simulation simulation = {0};
-    enum xst_status status = check_files(cli);
+    const int sweeps = cli_given(cli, "vary") > 0;
+    /* One simulation is one process's work. */
+    if (!sweeps && cli_job_rank(cli) > 0)
+        return CLI_GOOD;
+    enum xst_status status = cli_job_rank(cli) == 0 ? check_files(cli) : XST_OK;
     if (status == XST_OK)
         status = check_word(cli);
     if (status == XST_OK)
         status = cli_profile_load(cli, &profile);
-    if (status == XST_OK)
-        status = cli_simulate(cli, &profile, &simulation);
-    const int code = status == XST_OK ? finish(cli, &profile, &simulation) : fail_with(cli, status);
-    cli_simulation_free(&simulation);
+    const int code = status != XST_OK ? fail_with(cli, status)
+                     : sweeps         ? cli_simulate_sweep(cli, &profile)
+                                      : run_one(cli, &profile);
     xst_profile_free(&profile);
     return code;
 }
@@ -234,4 +254,5 @@ const struct cli_command cli_command_simulate = {
     .examples = examples,
     .run = run,
     .arg_words = "fa-a2a|moe",
+    .job = CLI_JOB_ALL,
 };

@@ -49,6 +49,13 @@ struct cli_example {
 /* The groups of `xstage --help`. */
 enum cli_group { CLI_GROUP_MEASURE, CLI_GROUP_PREDICT, CLI_GROUP_SHOW, CLI_GROUP_ABOUT, CLI_GROUP_COUNT };
 
+/* What a command does when a launcher starts it several times at once (job.h). */
+enum cli_job_use {
+    CLI_JOB_NONE,  /* each process runs it for itself */
+    CLI_JOB_FIRST, /* rank 0 runs it, the others wait */
+    CLI_JOB_ALL    /* all run it and share the work */
+};
+
 struct cli;
 
 struct cli_command {
@@ -66,6 +73,7 @@ struct cli_command {
     int output_is_folder;               /* -o names a folder */
     int output_is_text;                 /* -o takes what is printed: the command has no other product (capture.h) */
     const char *arg_words;              /* words that complete the first argument ("fa-a2a|moe"); NULL: files */
+    enum cli_job_use job;
 };
 
 /* Every command, in the order of commands.def; NULL-terminated. */

@@ -15,6 +15,7 @@
 #include "capture.h"
 #include "cli.h"
 #include "help.h"
+#include "job.h"
 #include "options.h"
 
 #define COMMAND(verb) extern const struct cli_command cli_command_##verb;
@@ -64,7 +65,12 @@ enum cli_exit cli_exit_of(enum xst_status status)
 int cli_fail(struct cli *cli, enum xst_status status)
 {
     const char *const text = cli->diag.text[0] ? cli->diag.text : xst_status_sentence(status);
-    fprintf(stderr, "xstage%s%s: %s\n", cli->command ? " " : "", cli->command ? cli->command->name : "", text);
+    char who[32] = "";
+    if (cli_job_tell(cli, status, text))
+        return cli_exit_of(status);
+    if (cli_job_rank(cli) > 0)
+        snprintf(who, sizeof who, "rank %lld: ", (long long)cli_job_rank(cli));
+    fprintf(stderr, "xstage%s%s: %s%s\n", cli->command ? " " : "", cli->command ? cli->command->name : "", who, text);
     if (cli->hint[0])
         fprintf(stderr, "hint: %s\n", cli->hint);
     return cli_exit_of(status);
@@ -122,16 +128,38 @@ static void on_alarm(int number)
 }
 
 /* Commands with device waits bound those themselves; this bounds the rest. */
-static void start_timeout(const struct cli *cli)
+static void start_timeout(const struct cli *cli, double extra_s)
 {
-    const double seconds = cli_real(cli, "timeout");
-    if (seconds <= 0)
+    const double seconds = cli_real(cli, "timeout") + extra_s;
+    if (cli_real(cli, "timeout") <= 0)
         return;
     struct itimerval timer = {{0, 0}, {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
     if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0)
         timer.it_value.tv_usec = 1;
     signal(SIGALRM, on_alarm);
     setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static int run_alone(struct cli *cli)
+{
+    struct cli_capture capture;
+    const enum xst_status started = cli_capture_start(cli, &capture);
+    if (started != XST_OK)
+        return cli_fail(cli, started);
+    return cli_capture_end(cli, &capture, cli->command->run(cli));
+}
+
+static int run_in_job(struct cli *cli)
+{
+    struct cli_job job;
+    const enum xst_status status = cli_job_begin(cli, &job);
+    const int waits = cli->command->job == CLI_JOB_FIRST && job.ranks.rank > 0;
+    if (job.ranks.rank > 0)
+        start_timeout(cli, 3); /* rank 0 is the one that says it */
+    const int code = status != XST_OK ? cli_fail(cli, status) : waits ? CLI_GOOD : run_alone(cli);
+    const int end = cli_job_end(cli, code);
+    cli->job = NULL;
+    return end;
 }
 
 static int run_command(const struct cli_command *command, int argc, char **argv, int first)
@@ -148,12 +176,8 @@ static int run_command(const struct cli_command *command, int argc, char **argv,
         cli_help_version(stdout);
         code = CLI_GOOD;
     } else {
-        struct cli_capture capture;
-        start_timeout(&cli);
-        const enum xst_status started = cli_capture_start(&cli, &capture);
-        code = started == XST_OK ? command->run(&cli) : cli_fail(&cli, started);
-        if (started == XST_OK)
-            code = cli_capture_end(&cli, &capture, code);
+        start_timeout(&cli, 0);
+        code = command->job == CLI_JOB_NONE ? run_alone(&cli) : run_in_job(&cli);
     }
     cli.hint[0] = '\0';
     code = finish(&cli, code);

@@ -109,8 +109,11 @@ enum xst_status xst_rendezvous_check(struct xst_rendezvous *rendezvous, struct x
 /* 1 when rank 0 knows why this job ended (it told us, or we it): then it is rank 0 that has to say so. */
 int xst_rendezvous_told(const struct xst_rendezvous *rendezvous);
 
+/* 1 when nothing can be exchanged any more. */
+int xst_rendezvous_ended(const struct xst_rendezvous *rendezvous);
+
 /* Ends the job on all ranks, with this rank's reason. */
-void xst_rendezvous_abort(struct xst_rendezvous *rendezvous, const char *reason);
+void xst_rendezvous_abort(struct xst_rendezvous *rendezvous, enum xst_status status, const char *reason);
 
 /* Leaves. Ranks that still wait for this one are told. NULL is fine. */
 void xst_rendezvous_close(struct xst_rendezvous *rendezvous);

@@ -323,12 +323,20 @@ int xst_rendezvous_told(const struct xst_rendezvous *rendezvous)
     return rendezvous->told;
 }
 
-void xst_rendezvous_abort(struct xst_rendezvous *rendezvous, const char *reason)
+int xst_rendezvous_ended(const struct xst_rendezvous *rendezvous)
 {
-    if (rendezvous && rendezvous->group.rank == 0)
-        (void)xsti_rendezvous_end(rendezvous, XST_ERR_DEVICE, NULL, "rank 0: %s", reason);
-    else if (rendezvous)
-        (void)xsti_rendezvous_end(rendezvous, XST_ERR_DEVICE, NULL, "%s", reason);
+    return rendezvous->ended;
+}
+
+void xst_rendezvous_abort(struct xst_rendezvous *rendezvous, enum xst_status status, const char *reason)
+{
+    /* Another rank's reason that has arrived already came first. */
+    if (!rendezvous || xst_rendezvous_check(rendezvous, NULL) != XST_OK)
+        return;
+    if (rendezvous->group.rank == 0)
+        (void)xsti_rendezvous_end(rendezvous, status, NULL, "rank 0: %s", reason);
+    else
+        (void)xsti_rendezvous_end(rendezvous, status, NULL, "%s", reason);
 }
 
 void xst_rendezvous_close(struct xst_rendezvous *rendezvous)

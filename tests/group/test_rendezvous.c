@@ -308,12 +308,13 @@ static int work_leave(int64_t rank, int64_t ranks, const void *context)
     CREW_NEED(rendezvous, &diag);
     if (rank == 1) {
         if (job->victim == 1)
-            xst_rendezvous_abort(rendezvous, "my device fell off");
+            xst_rendezvous_abort(rendezvous, XST_ERR_MEMORY, "my device fell off");
         CREW_NEED(xst_rendezvous_told(rendezvous) == (job->victim == 1), &diag);
         xst_rendezvous_close(rendezvous);
         return CREW_GOOD;
     }
     CREW_NEED(!exchange(xst_rendezvous_group(rendezvous), 0, 8, &diag), &diag);
+    CREW_NEED(xst_rendezvous_ended(rendezvous) && (job->victim == 0 || diag.status == XST_ERR_MEMORY), &diag);
     CREW_NEED(strcmp(diag.text,
                      job->victim == 1 ? "rank 1: my device fell off" : "rank 1 left the job before exchange 1") == 0,
               &diag);
