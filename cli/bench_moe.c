@@ -112,6 +112,7 @@ static int asked(const struct cli *cli, const char *option, const char *word)
 static enum xst_status add_schedules(struct job *job, struct cell *cell, struct xst_moe_order order)
 {
     const struct cli_sweep *const leads = cli_sweep_of(job->cli, "lead");
+    const struct cli_sweep *const groups = cli_sweep_of(job->cli, "group");
     enum xst_status status = XST_OK;
     size_t index;
     if (asked(job->cli, "schedule", "wave")) {
@@ -121,14 +122,12 @@ static enum xst_status add_schedules(struct job *job, struct cell *cell, struct 
     if (!asked(job->cli, "schedule", "interleaved"))
         return status;
     order.schedule = XST_SCHEDULE_INTERLEAVED;
-    order.group = cli_int(job->cli, "group");
-    order.lead = cell->knee;
-    if (status == XST_OK && !leads->count)
-        status = add_fused(job, cell, &order, &index);
-    for (size_t i = 0; i < leads->count && status == XST_OK; i++) {
-        order.lead = (int64_t)leads->values[i];
-        status = add_fused(job, cell, &order, &index);
-    }
+    for (size_t g = 0; g < groups->count; g++)
+        for (size_t i = 0; i < (leads->count ? leads->count : 1) && status == XST_OK; i++) {
+            order.group = (int64_t)groups->values[g];
+            order.lead = leads->count ? (int64_t)leads->values[i] : cell->knee;
+            status = add_fused(job, cell, &order, &index);
+        }
     return status;
 }
 

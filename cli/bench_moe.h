@@ -65,7 +65,7 @@ int cli_bench_moe(struct cli *cli);
          .high = 1000000000,                                                                                           \
          .help = "moe, interleaved: Linear-1 tiles ahead; default: the knee that `xstage audit moe` prints"},          \
         {.name = "group",                                                                                              \
-         .kind = CLI_INT,                                                                                              \
+         .kind = CLI_SWEEP_INT,                                                                                        \
          .arg = "TILES",                                                                                               \
          .low = 1,                                                                                                     \
          .high = 32768,                                                                                                \
