@@ -10,7 +10,7 @@
 #include "base/diag.h"
 #include "moe/bench_state.h"
 
-enum { POOL = XSTI_MOE_POOL_VALUES };
+enum { POOL = XSTI_MOE_POOL_VALUES, BUFFER_ALIGN = 1024 };
 
 /* Four uniform bytes: about normal. */
 static uint16_t *random_values(double deviation, uint64_t seed)
@@ -106,8 +106,8 @@ static enum xst_status open_rank(struct xsti_moe_bench_state *b, struct xsti_moe
     const struct xsti_device *const device = home(b, group, r);
     const struct xst_moe_layer *const layer = &group->layer;
     const size_t choices = (size_t)(group->tokens[r] * layer->topk), hidden = (size_t)layer->hidden;
-    CUdeviceptr buffer;
-    XSTI_TRY(xsti_device_alloc(device, group->at.bytes, &buffer, diag));
+    XSTI_TRY(xsti_device_alloc(device, group->at.bytes + BUFFER_ALIGN, &group->memory[r], diag));
+    const uint64_t buffer = (group->memory[r] + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
     group->buffers[r] = buffer;
     group->combine[r] = buffer + group->at.combine;
     XSTI_TRY(xsti_device_fill(device, buffer, 0, group->at.bytes, diag));
@@ -157,8 +157,8 @@ enum xst_status xsti_moe_bench_open(struct xsti_moe_bench_state *b, struct xst_d
 static void close_group(struct xsti_moe_bench_state *b, struct xsti_moe_bench_group *group)
 {
     for (int64_t r = 0; r < group->layer.ranks; r++)
-        if (group->buffers[r])
-            xsti_device_free(home(b, group, r), group->buffers[r]);
+        if (group->memory[r])
+            xsti_device_free(home(b, group, r), group->memory[r]);
     if (group->pinned.host)
         xsti_pinned_free(home(b, group, 0), &group->pinned);
     free(group->ids[0]);

@@ -25,6 +25,7 @@ struct xsti_moe_bench_group {
     int64_t first_token[XST_MOE_MOST_RANKS]; /* number of a rank's first token in the random values */
     int64_t *ids[XST_MOE_MOST_RANKS];        /* rank by rank, (tokens, topk) */
     float *weights[XST_MOE_MOST_RANKS];
+    CUdeviceptr memory[XST_MOE_MOST_RANKS]; /* the buffers lie in it, aligned */
     uint64_t buffers[XST_MOE_MOST_RANKS], combine[XST_MOE_MOST_RANKS];
     struct xsti_pinned pinned; /* combine of the absent rank */
 };

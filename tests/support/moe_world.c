@@ -145,7 +145,8 @@ void moe_world_make(struct moe_machine *machine, const struct moe_case *made, in
     xt_ok(xst_moe_layout(&world->layer, &world->at, &diag), &diag);
     make_weights(world, made->numbers);
     for (int64_t r = 0; r < made->ranks; r++) {
-        world->buffers[r] = alloc(world, world->at.bytes);
+        world->bases[r] = alloc(world, world->at.bytes + 1024);
+        world->buffers[r] = (world->bases[r] + 1023) / 1024 * 1024;
         fill(world, world->buffers[r], 0, world->at.bytes);
         world->combine[r] = world->buffers[r] + world->at.combine;
         world->y[r] = alloc(world, moe_y_bytes(world, tokens_most) + 2 * MOE_GUARD) + MOE_GUARD;
@@ -156,7 +157,7 @@ void moe_world_free(struct moe_world *world)
 {
     const struct xsti_device *const device = &world->machine->device;
     for (int64_t r = 0; r < world->layer.ranks; r++) {
-        xsti_device_free(device, world->buffers[r]);
+        xsti_device_free(device, world->bases[r]);
         xsti_device_free(device, world->y[r] - MOE_GUARD);
     }
     xsti_device_free(device, world->weights_at);

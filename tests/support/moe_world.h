@@ -65,9 +65,10 @@ struct moe_world {
     double clamp;
     uint16_t *w1, *w2; /* of all experts */
     const uint16_t **w1s, **w2s;
-    uint64_t weights_at, buffers[MOE_MOST_P], combine[MOE_MOST_P], y[MOE_MOST_P]; /* y: behind a guard band */
-    int own_combine;                                                              /* pass combine[] to the kernels */
-    double limit_us; /* of waits for other ranks; 0: the kernels' own */
+    uint64_t weights_at, bases[MOE_MOST_P], buffers[MOE_MOST_P], combine[MOE_MOST_P],
+        y[MOE_MOST_P]; /* y: behind a guard band */
+    int own_combine;   /* pass combine[] to the kernels */
+    double limit_us;   /* of waits for other ranks; 0: the kernels' own */
 };
 
 /* Buffers for `tokens_most` tokens a rank; weights random or exact. */
