@@ -28,7 +28,7 @@ struct job {
 struct cell {
     struct xst_moe_bench bench;
     int64_t tile_rows;
-    int64_t knee; /* least lead without a wait, by the list */
+    int64_t knee;
     struct xst_moe_bench_entry entries[XST_MOE_BENCH_MOST_ENTRIES];
     size_t count;
     size_t planned; /* index, count: none */
@@ -131,7 +131,7 @@ static enum xst_status add_schedules(struct job *job, struct cell *cell, struct 
     return status;
 }
 
-/* Lead at which nothing waits, for balanced routing. */
+/* D_knee: the least lead at which nothing waits in steady state, for balanced routing; start-up's where the call has none. */
 static enum xst_status find_knee(struct job *job, struct cell *cell, int64_t producers)
 {
     const struct xst_moe_shape shape = shape_of(&cell->bench);
@@ -144,7 +144,7 @@ static enum xst_status find_knee(struct job *job, struct cell *cell, int64_t pro
     const struct xst_lead_problem problem = {counts.blocks, counts.l1_per_block, counts.l2_per_block, producers,
                                              counts.l1_us,  counts.l2_us,        counts.act_us};
     status = xst_lead_find(&problem, &knees, &job->cli->diag);
-    cell->knee = knees.tail > 0 ? knees.tail : knees.startup > 0 ? knees.startup : xst_lead_first_tiles(&problem);
+    cell->knee = knees.steady > 0 ? knees.steady : knees.startup > 0 ? knees.startup : xst_lead_first_tiles(&problem);
     return status;
 }
 
