@@ -2,6 +2,7 @@
  *
  * Who has which tokens and which experts they choose: from rows per expert to ids, nothing drawn but the order.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +51,7 @@ enum xst_status xst_moe_bench_counts(const struct xst_moe_bench *bench, int64_t 
 static int64_t *make_ids(const int64_t *counts, int64_t experts, int64_t tokens, int64_t topk, uint64_t seed)
 {
     int64_t *const ids = malloc((size_t)(tokens * topk + 1) * sizeof *ids);
-    int64_t *const place = malloc((size_t)(tokens + 1) * sizeof *place);
+    int64_t *const place = calloc((size_t)(tokens + 1), sizeof *place);
     if (!ids || !place) {
         free(ids);
         free(place);
@@ -63,8 +64,10 @@ static int64_t *make_ids(const int64_t *counts, int64_t experts, int64_t tokens,
         ids[i] = -1;
     int64_t at = 0;
     for (int64_t e = 0; e < experts; e++)
-        for (int64_t row = 0; row < counts[e]; row++, at++)
+        for (int64_t row = 0; row < counts[e]; row++, at++) {
+            assert(at < tokens * topk);
             ids[place[at % tokens] * topk + at / tokens] = e;
+        }
     for (int64_t t = 0; t < tokens; t++)
         shuffle(ids + t * topk, topk, &seed);
     free(place);
