@@ -59,7 +59,7 @@ int xsti_moe_reference(const struct xsti_moe_problem *problem, enum xsti_moe_rou
     int failed = 0;
 #pragma omp parallel for schedule(dynamic) reduction(| : failed)
     for (int64_t token = 0; token < tokens; token++) {
-        double *const row = malloc((size_t)(hidden + problem->inter) * sizeof *row), *const out = y + token * hidden;
+        double *const row = calloc((size_t)(hidden + problem->inter), sizeof *row), *const out = y + token * hidden;
         if (!row) {
             failed = 1;
             continue;
