@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel takes libxstage along where one is built: the file XSTAGE_LIB names, else ../build/libxstage.so. With it the wheel is for
-this platform and needs nothing else of xstage; without it the wheel is pure Python and finds an installed library. Stored profiles
-and the recorded pair of H200s go along too."""
+"""The wheel takes libxstage along where one is built: the file XSTAGE_LIB names, else ../build/libxstage.so. With it
+the wheel is for this platform and needs nothing else of xstage; without it the wheel is pure Python and finds an
+installed library. Stored profiles and the recorded pair of H200s go along too."""
+
 import os
 import shutil
 from pathlib import Path
@@ -16,7 +17,12 @@ except ImportError:
 
 TREE = Path(__file__).resolve().parent.parent
 LIBRARY = Path(os.environ.get("XSTAGE_LIB") or TREE / "build/libxstage.so")
-SHARED = [*TREE.glob("profiles/*.json"), TREE / "data/h200x2-bursts.csv", TREE / "data/h200x2-rows.csv", TREE / "data/h200x2.json"]
+SHARED = [
+    *TREE.glob("profiles/*.json"),
+    TREE / "data/h200x2-bursts.csv",
+    TREE / "data/h200x2-rows.csv",
+    TREE / "data/h200x2.json",
+]
 
 
 class BuildWithLibrary(build_py):

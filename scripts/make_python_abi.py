@@ -5,6 +5,7 @@
 The headers are the one description of the library; this is their translation. Run it after a change of a public header.
 usage: scripts/make_python_abi.py [-o FILE]      needs a C compiler (cc), which expands the headers' lists
 """
+
 import argparse
 import ast
 import pathlib
@@ -14,9 +15,22 @@ import sys
 import textwrap
 
 TREE = pathlib.Path(__file__).resolve().parents[1]
-SCALARS = {"char": "c_char", "int": "c_int", "unsigned": "c_uint", "unsigned int": "c_uint", "unsigned char": "c_ubyte",
-           "double": "c_double", "float": "c_float", "size_t": "c_size_t", "int16_t": "c_int16", "uint16_t": "c_uint16",
-           "int32_t": "c_int32", "uint32_t": "c_uint32", "int64_t": "c_int64", "uint64_t": "c_uint64"}
+SCALARS = {
+    "char": "c_char",
+    "int": "c_int",
+    "unsigned": "c_uint",
+    "unsigned int": "c_uint",
+    "unsigned char": "c_ubyte",
+    "double": "c_double",
+    "float": "c_float",
+    "size_t": "c_size_t",
+    "int16_t": "c_int16",
+    "uint16_t": "c_uint16",
+    "int32_t": "c_int32",
+    "uint32_t": "c_uint32",
+    "int64_t": "c_int64",
+    "uint64_t": "c_uint64",
+}
 TOKEN = re.compile(r'[A-Za-z_]\w*|0[xX][0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|"[^"]*"|<<|>>|.', re.S)
 
 
@@ -24,8 +38,13 @@ def expanded(tree):
     """The public headers after the preprocessor, without what they include from the system."""
     names = sorted(path.name for path in (tree / "include/xstage").glob("*.h"))
     text = "".join(f"#include <xstage/{name}>\n" for name in names)
-    run = subprocess.run(["cc", "-std=c11", "-E", f"-I{tree}/include", "-x", "c", "-"], input=text, check=True,
-                         capture_output=True, text=True)
+    run = subprocess.run(
+        ["cc", "-std=c11", "-E", f"-I{tree}/include", "-x", "c", "-"],
+        input=text,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     kept, ours = [], False
     for line in run.stdout.splitlines():
         mark = re.match(r'# \d+ "([^"]*)"', line)
@@ -42,10 +61,10 @@ class Reader:
     def __init__(self, text):
         self.tokens = [token for token in TOKEN.findall(text) if not token.isspace()]
         self.at = 0
-        self.constants = {}      # name -> value, in order
-        self.structs = {}        # name -> [(field, type)], in order
-        self.callbacks = set()   # names of function types
-        self.functions = {}      # name -> (result, [parameter types])
+        self.constants = {}  # name -> value, in order
+        self.structs = {}  # name -> [(field, type)], in order
+        self.callbacks = set()  # names of function types
+        self.functions = {}  # name -> (result, [parameter types])
 
     def peek(self, ahead=0):
         return self.tokens[self.at + ahead] if self.at + ahead < len(self.tokens) else ""
@@ -53,7 +72,9 @@ class Reader:
     def take(self, wanted=None):
         token = self.peek()
         if wanted is not None and token != wanted:
-            raise SyntaxError(f"'{wanted}' expected, '{token}' found near {' '.join(self.tokens[self.at - 8:self.at + 8])}")
+            raise SyntaxError(
+                f"'{wanted}' expected, '{token}' found near {' '.join(self.tokens[self.at - 8 : self.at + 8])}"
+            )
         self.at += 1
         return token
 
@@ -231,7 +252,7 @@ def lines_of(reader):
     body.append("}")
     used = sorted(set(re.findall(r"\bc_\w+", "\n".join(body))))
     yield "# SPDX-License-Identifier: Apache-2.0"
-    yield '"""The C interface as ctypes sees it: made from include/xstage by scripts/make_python_abi.py, not by hand."""'
+    yield '"""The C interface as ctypes sees it: made from the headers by scripts/make_python_abi.py, not by hand."""'
     yield "from ctypes import ("
     yield from filled("    ", ["POINTER", "Structure", *used])
     yield ")"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C interface as ctypes sees it: made from include/xstage by scripts/make_python_abi.py, not by hand."""
+"""The C interface as ctypes sees it: made from the headers by scripts/make_python_abi.py, not by hand."""
 from ctypes import (
     POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int16, c_int32, c_int64, c_size_t, c_ubyte, c_uint,
     c_uint16, c_uint32, c_uint64, c_void_p
@@ -162,6 +162,10 @@ XST_ROUTING_ZIPF = 1
 XST_ROUTING_HOT_EXPERT = 2
 XST_ROUTING_HOT_RANK = 3
 XST_PLAN_MOST_STEPS = 16
+XST_MOE_FORM_FUSED = 0
+XST_MOE_FORM_UNFUSED = 1
+XST_MOE_FORM_ALONE = 2
+XST_MOE_BENCH_MOST_ENTRIES = 48
 XST_SIM_STEADY = 1
 XST_SIM_QUIET = 2
 XST_SIM_FENCE = 4
@@ -307,8 +311,9 @@ class xst_path(Structure):
         ("drain_by_producers", xst_drain_table), ("capacity_per_producer_bytes", xst_measure),
         ("capacity_total_bytes", xst_measure), ("capacity_form_max_rel_err", xst_measure),
         ("free_capacity_bytes", xst_measure), ("groups", xst_measure), ("share_spread_burst", xst_measure),
-        ("share_spread", xst_measure), ("valid", xst_valid), ("rows_used", c_int64), ("rows_excluded", c_int64),
-        ("residual_drain", xst_measure), ("residual_floor", xst_measure), ("residual_capacity", xst_measure)
+        ("share_spread", xst_measure), ("record_bytes", xst_measure), ("turn_us", xst_measure), ("valid", xst_valid),
+        ("rows_used", c_int64), ("rows_excluded", c_int64), ("residual_drain", xst_measure),
+        ("residual_floor", xst_measure), ("residual_capacity", xst_measure)
     ]
 
 
@@ -903,6 +908,31 @@ class xst_plan_traffic_options(Structure):
     ]
 
 
+class xst_moe_bench(Structure):
+    _fields_ = [
+        ("hidden", c_int64), ("inter", c_int64), ("experts", c_int64), ("topk", c_int64), ("tokens", c_int64),
+        ("ranks", c_int64), ("target", c_int), ("remote_frac", c_double), ("routing", c_int), ("skew", c_double),
+        ("clamp", c_double), ("ctas", c_int64), ("rounds", c_int64), ("calls", c_int64), ("seed", c_uint64),
+        ("flop_per_us", c_double), ("memory_bytes_per_us", c_double), ("drain_bytes_per_us", c_double)
+    ]
+
+
+class xst_moe_bench_entry(Structure):
+    _fields_ = [
+        ("form", c_int), ("order", xst_moe_order)
+    ]
+
+
+class xst_moe_bench_row(Structure):
+    _fields_ = [
+        ("entry", xst_moe_bench_entry), ("ctas", c_int64), ("rows", c_int64), ("calls", c_int64),
+        ("median_us", c_double), ("min_us", c_double), ("max_us", c_double), ("tflops", c_double),
+        ("memory_bytes", c_double), ("memory_bytes_per_us", c_double), ("remote_bytes", c_double),
+        ("remote_bytes_per_us", c_double), ("floor_us", c_double), ("floor_ratio", c_double), ("residual_us", c_double),
+        ("residual_frac", c_double), ("speedup", c_double)
+    ]
+
+
 class xst_report_section(Structure):
     _fields_ = [
         ("profile", POINTER(xst_profile)), ("samples", POINTER(xst_samples)), ("fit", POINTER(xst_fit)),
@@ -1000,8 +1030,7 @@ class xst_sim_result(Structure):
 
 class xst_sim_pattern(Structure):
     _fields_ = [
-        ("bytes", c_double), ("floor_us", c_double), ("gap_us", c_double), ("bursts", c_int64),
-        ("unseen_bytes", c_double)
+        ("bytes", c_double), ("floor_us", c_double), ("gap_us", c_double), ("bursts", c_int64)
     ]
 
 
@@ -1221,6 +1250,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_fa_a2a_count": (c_int, [
         POINTER(xst_fa_a2a_shape), POINTER(xst_fa_a2a_plan), POINTER(xst_fa_a2a_counts), POINTER(xst_diag)
     ]),
+    "xst_fa_a2a_fault_offset": (c_size_t, []),
     "xst_fa_a2a_launch": (c_int, [
         c_void_p, POINTER(xst_fa_a2a_call), POINTER(xst_fa_a2a_choice), c_void_p, POINTER(xst_diag)
     ]),
@@ -1293,6 +1323,11 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_mode_text": (c_char_p, [c_int]),
     "xst_model_text": (c_char_p, [c_int]),
     "xst_moe_absent": (c_int, [c_void_p, POINTER(xst_moe_call), c_void_p, POINTER(xst_diag)]),
+    "xst_moe_bench_check": (c_int, [POINTER(xst_moe_bench), POINTER(xst_moe_bench_entry), c_size_t, POINTER(xst_diag)]),
+    "xst_moe_bench_counts": (c_int, [POINTER(xst_moe_bench), POINTER(c_int64), POINTER(xst_diag)]),
+    "xst_moe_bench_run": (c_int, [
+        POINTER(xst_moe_bench), POINTER(xst_moe_bench_entry), c_size_t, POINTER(xst_moe_bench_row), POINTER(xst_diag)
+    ]),
     "xst_moe_call_check": (c_int, [POINTER(xst_moe_call), POINTER(xst_moe_order), POINTER(xst_diag)]),
     "xst_moe_check": (c_int, [POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(xst_diag)]),
     "xst_moe_choose": (c_int, [
@@ -1304,6 +1339,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(xst_moe_counts), POINTER(xst_diag)
     ]),
     "xst_moe_experts_of": (None, [POINTER(xst_moe_shape), c_int64, POINTER(c_int64), POINTER(c_int64)]),
+    "xst_moe_form_text": (c_char_p, [c_int]),
     "xst_moe_fused": (c_int, [c_void_p, POINTER(xst_moe_call), POINTER(xst_moe_order), c_void_p, POINTER(xst_diag)]),
     "xst_moe_interleave_w1": (None, [POINTER(c_uint16), POINTER(c_uint16), c_int64, c_int64, POINTER(c_uint16)]),
     "xst_moe_layout": (c_int, [POINTER(xst_moe_layer), POINTER(xst_moe_layout), POINTER(xst_diag)]),
@@ -1389,9 +1425,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_ranks_find": (c_int, [POINTER(xst_ranks_asked), POINTER(xst_ranks), POINTER(xst_diag)]),
     "xst_rates_read": (c_int, [c_char_p, POINTER(POINTER(xst_rate)), POINTER(c_size_t), POINTER(xst_diag)]),
     "xst_reason_sentence": (c_char_p, [c_int]),
-    "xst_rendezvous_abort": (None, [c_void_p, c_char_p]),
+    "xst_rendezvous_abort": (None, [c_void_p, c_int, c_char_p]),
     "xst_rendezvous_check": (c_int, [c_void_p, POINTER(xst_diag)]),
     "xst_rendezvous_close": (None, [c_void_p]),
+    "xst_rendezvous_ended": (c_int, [c_void_p]),
     "xst_rendezvous_group": (POINTER(xst_group), [c_void_p]),
     "xst_rendezvous_open": (c_int, [POINTER(xst_rendezvous_options), POINTER(c_void_p), POINTER(xst_diag)]),
     "xst_rendezvous_told": (c_int, [c_void_p]),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where stored profiles and recorded rows are: the folders that hold `profiles/` and `data/`."""
+
 from __future__ import annotations
 
 import os

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """libxstage: where it is, its functions with their types, and its errors as exceptions.
 
-The library is opened at the first use, not at import. It is looked for in this order: the file that XSTAGE_LIB names; beside
-this package (`lib/`, where the wheel puts it; `build/` when the package lies in its source tree); the system's library path.
+The library is opened at the first use, not at import. It is looked for in this order: the file that XSTAGE_LIB names;
+beside this package (`lib/`, where the wheel puts it; `build/` when the package lies in its source tree); the system's
+library path.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -26,7 +28,9 @@ def _candidates() -> Iterator[str]:
     if given:
         yield given
         return
-    yield from (str(path) for path in (PACKAGE / "lib" / SONAME, PACKAGE.parents[1] / "build" / SONAME) if path.exists())
+    yield from (
+        str(path) for path in (PACKAGE / "lib" / SONAME, PACKAGE.parents[1] / "build" / SONAME) if path.exists()
+    )
     yield SONAME
 
 
@@ -108,7 +112,7 @@ def word(kind: str, text: str) -> int:
     """
     value = ctypes.c_int()
     if function(f"xst_{kind}_parse")(text.encode(), ctypes.byref(value)) != 0:
-        raise error_of(_abi.XST_ERR_USAGE, f"{kind} is \"{text}\"; valid are {', '.join(words(kind))}")
+        raise error_of(_abi.XST_ERR_USAGE, f'{kind} is "{text}"; valid are {", ".join(words(kind))}')
     return value.value
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The audit: does a kernel's design hold on a machine, by how much, and what to change."""
+
 from __future__ import annotations
 
 import json
@@ -45,16 +46,24 @@ class Audit:
         return f"<xstage.Audit {self.verdict or 'unknown'}: {self.sentence}>"
 
 
-def audit(shape: Shape, profile: Profile | str | os.PathLike[str] = "h200x2-nvlink", *,
-          tiles: AttentionTiles | MoeTiles | None = None, peak_tflops: float = 0.0, given_tflops: float = 0.0, lead: int = 0,
-          extrapolate: bool = False) -> Audit:
+def audit(
+    shape: Shape,
+    profile: Profile | str | os.PathLike[str] = "h200x2-nvlink",
+    *,
+    tiles: AttentionTiles | MoeTiles | None = None,
+    peak_tflops: float = 0.0,
+    given_tflops: float = 0.0,
+    lead: int = 0,
+    extrapolate: bool = False,
+) -> Audit:
     """Judges a kernel on a machine.
 
     Args:
         shape: an `AttentionShape`, a `MoeShape`, or a `Traffic` description of any kernel.
         profile: a profile, or its name or file.
         tiles: how the kernel is cut; None takes the defaults. Not for traffic.
-        peak_tflops: dense peak of the device, 0: the profile's; given_tflops: measured rate, shown beside the peak's numbers.
+        peak_tflops: dense peak of the device, 0: the profile's; given_tflops: measured rate, shown beside the peak's
+            numbers.
         lead: moe: the lead to examine, in Linear-1 tiles, 0: none.
         extrapolate: read the profile's tables outside their valid range too.
 
@@ -71,13 +80,22 @@ def audit(shape: Shape, profile: Profile | str | os.PathLike[str] = "h200x2-nvli
         call("xst_audit_traffic", byref(owner._struct), byref(shape._c()), byref(options), byref(found))
     else:
         name, chosen = tiles_of(shape, tiles)
-        call(f"xst_audit_{name}", byref(owner._struct), byref(shape._c()), byref(chosen._c()), byref(options), byref(found))
+        call(
+            f"xst_audit_{name}",
+            byref(owner._struct),
+            byref(shape._c()),
+            byref(chosen._c()),
+            byref(options),
+            byref(found),
+        )
     found.name = shape.name.encode()[:127]
     document = json.loads(text_call("xst_audit_print", byref(found)))
     return Audit(document)
 
 
-def tiles_of(shape: AttentionShape | MoeShape, tiles: AttentionTiles | MoeTiles | None) -> tuple[str, AttentionTiles | MoeTiles]:
+def tiles_of(
+    shape: AttentionShape | MoeShape, tiles: AttentionTiles | MoeTiles | None
+) -> tuple[str, AttentionTiles | MoeTiles]:
     """The C name of the kernel and its tiles, the default ones for None."""
     if isinstance(shape, AttentionShape):
         name, kind = "fa_a2a", AttentionTiles

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calibration: rows of a machine in, its profile out, and how far the laws are from the rows."""
+
 from __future__ import annotations
 
 import os
@@ -24,9 +25,9 @@ _RECORDED_NAME = "h200x2-nvlink"
 
 
 class Calibration:
-    """What a calibration gives. profile: the fitted `Profile`; samples: the rows it was fitted to; machine: what was measured or
-    read ("cuda:0,1", "sim:...", "recorded", "file:..."); validation: how far each law is from the rows, one record for each path,
-    quantity, model and kind of rows (errors are relative, except median_abs_err_us)."""
+    """What a calibration gives. profile: the fitted `Profile`; samples: the rows it was fitted to; machine: what was
+    measured or read ("cuda:0,1", "sim:...", "recorded", "file:..."); validation: how far each law is from the rows, one
+    record for each path, quantity, model and kind of rows (errors are relative, except median_abs_err_us)."""
 
     def __init__(self, machine: str, samples: Samples, facts: _abi.xst_machine_facts, name: str) -> None:
         self.machine, self.samples = machine, samples
@@ -40,20 +41,24 @@ class Calibration:
         self._validation = _abi.xst_validation()
         weakref.finalize(self, function("xst_validation_free"), byref(self._validation))
         call("xst_validation_run", byref(struct), byref(samples._struct), byref(self._fit), byref(self._validation))
-        self.validation: NDArray[np.void] = table(self._validation.rows, self._validation.row_count, _abi.xst_validation_row)
+        self.validation: NDArray[np.void] = table(
+            self._validation.rows, self._validation.row_count, _abi.xst_validation_row
+        )
 
     def report(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Writes the self-contained HTML page. Raises ExistsError, FileError."""
         call("xst_report_write", os.fspath(path).encode(), byref(self._input()), int(force))
 
     def figures(self, folder: str | os.PathLike[str], force: bool = False) -> list[Path]:
-        """Writes every figure as SVG into `folder`, made when missing; returns the files. Raises ExistsError, FileError."""
+        """Writes every figure as SVG into `folder`, made when missing; returns the files. Raises ExistsError,
+        FileError."""
         call("xst_report_write_svgs", os.fspath(folder).encode(), byref(self._input()), int(force), None)
         return sorted(Path(folder).glob("*.svg"))
 
     def _input(self) -> _abi.xst_report_input:
-        section = _abi.xst_report_section(pointer(self.profile._struct), pointer(self.samples._struct), pointer(self._fit),
-                                          pointer(self._validation))
+        section = _abi.xst_report_section(
+            pointer(self.profile._struct), pointer(self.samples._struct), pointer(self._fit), pointer(self._validation)
+        )
         return _abi.xst_report_input(sections=pointer(section), section_count=1)
 
     def __repr__(self) -> str:
@@ -107,13 +112,16 @@ def _present() -> str:
         function("xst_gpu_info_free")(byref(info))
 
 
-def calibrate(machine: str | None = None, *, name: str | None = None, seed: int = 1, timeout_s: float = 600.0) -> Calibration:
+def calibrate(
+    machine: str | None = None, *, name: str | None = None, seed: int = 1, timeout_s: float = 600.0
+) -> Calibration:
     """Measures a machine and fits its profile.
 
     Args:
-        machine: "cuda", "cuda:0,1" (these devices; the first one sends), "sim:KEY=VALUE,..." (a synthetic machine), "sim:NAME" (one
-            made from a stored profile), "recorded" (the recorded pair of H200s), "file:A.csv,B.csv" (rows of files); None: this
-            machine where it can be measured, else "recorded". `Calibration.machine` says which it was.
+        machine: "cuda", "cuda:0,1" (these devices; the first one sends), "sim:KEY=VALUE,..." (a synthetic machine),
+            "sim:NAME" (one made from a stored profile), "recorded" (the recorded pair of H200s), "file:A.csv,B.csv"
+            (rows of files); None: this machine where it can be measured, else "recorded". `Calibration.machine` says
+            which it was.
         name: of the profile; None: that of the machine. seed: of a synthetic machine made from a profile.
         timeout_s: most wall time of one target's measurement, in seconds.
 
@@ -130,7 +138,10 @@ def calibrate(machine: str | None = None, *, name: str | None = None, seed: int 
     elif chosen.startswith("file:"):
         files = [Path(file) for file in chosen[5:].split(",")]
     else:
-        raise UsageError(f"machine is \"{chosen}\"; valid are cuda, cuda:0,1, sim:NAME, sim:KEY=VALUE,..., recorded and file:A.csv,B.csv")
+        raise UsageError(
+            f'machine is "{chosen}"; valid are cuda, cuda:0,1, sim:NAME, sim:KEY=VALUE,..., recorded and '
+            "file:A.csv,B.csv"
+        )
     beside = next((found for file in files if (found := _facts_beside(file))), None)
     default = _RECORDED_NAME if chosen == "recorded" else files[0].stem
     return Calibration(chosen, Samples.read(*files), _facts(beside), name or default)
@@ -156,19 +167,26 @@ def _measured(spec: str, seed: int, timeout_s: float) -> tuple[Samples, _abi.xst
 
 
 def _measure_target(machine: c_void_p, target: int, sm_count: int, timeout_s: float, samples: Samples) -> None:
-    """A zero-gap burst of all producers gives a rate near R, which places the gaps of the plan; then the plan's cells that this
-    machine can answer."""
+    """A zero-gap burst of all producers gives a rate near R, which places the gaps of the plan; then the plan's cells
+    that this machine can answer."""
     probe = Samples()
     request = function("xst_plan_drain_probe")(target, sm_count)
     _run(machine, (type(request) * 1)(request), 1, timeout_s, probe)
     row = probe.table()[0]
-    drain = float(row["bursts"] * row["producers"] * row["bytes_per_producer"] / row["total_us"]) if row["total_us"] > 0 else 0.0
+    drain = (
+        float(row["bursts"] * row["producers"] * row["bytes_per_producer"] / row["total_us"])
+        if row["total_us"] > 0
+        else 0.0
+    )
     requests, count = POINTER(_abi.xst_measure_request)(), c_size_t()
     call("xst_plan_calibration", target, sm_count, drain, byref(requests), byref(count))
     try:
         check = function("xst_machine_check")
-        kept = [_abi.xst_measure_request.from_buffer_copy(requests[i]) for i in range(count.value)
-                if check(machine, byref(requests[i]), None) == 0]
+        kept = [
+            _abi.xst_measure_request.from_buffer_copy(requests[i])
+            for i in range(count.value)
+            if check(machine, byref(requests[i]), None) == 0
+        ]
     finally:
         free(requests)
     _run(machine, (_abi.xst_measure_request * len(kept))(*kept), len(kept), timeout_s, samples)

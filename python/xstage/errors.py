@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes wrong, as Python exceptions that carry the library's own sentence.
 
-Every exception is an `XstageError` and, beside it, the built-in exception a Python reader expects: a value outside its range is
-a `ValueError`, a missing file an `OSError`, a wait that ran out a `TimeoutError`. `status` is the C name ("ERR_RANGE"), `line` the
-1-based line of the file the sentence speaks of, 0 where there is none.
+Every exception is an `XstageError` and, beside it, the built-in exception a Python reader expects: a value outside its
+range is a `ValueError`, a missing file an `OSError`, a wait that ran out a `TimeoutError`. `status` is the C name
+("ERR_RANGE"), `line` the 1-based line of the file the sentence speaks of, 0 where there is none.
 """
+
 from __future__ import annotations
 
 

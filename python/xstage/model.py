@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The laws: what a burst costs on a machine, for whole grids of burst shapes at once."""
+
 from __future__ import annotations
 
 import os
@@ -16,19 +17,34 @@ from .profile import Profile, as_profile
 _STATE = ("known", "extrapolated", "reason")
 FIELDS = tuple(name for name, *_ in _abi.xst_timing._fields_ if name not in _STATE)
 _NEEDS: dict[str, int] = {
-    "drain_us": 1, "issue_floor_us": 2, "issue_us": 3, "issue_aligned_us": 7, "overhead_us": 3, "period_us": 3,
-    "period_aligned_us": 7, "recovery_gap_us": 3, "isolated_issue_us": 7, "backlog_bytes": 3, "capacity_bytes": 4,
-    "margin_rate_bytes": 3, "margin_capacity_bytes": 7, "release_floor_us": 8, "release_us": 9, "release_isolated_us": 25,
-    "completion_coupled_period_us": 1, "ideal_period_us": 1, "loggp_period_us": 3,
+    "drain_us": 1,
+    "issue_floor_us": 2,
+    "issue_us": 3,
+    "issue_aligned_us": 7,
+    "overhead_us": 3,
+    "period_us": 3,
+    "period_aligned_us": 7,
+    "recovery_gap_us": 3,
+    "isolated_issue_us": 7,
+    "backlog_bytes": 3,
+    "capacity_bytes": 4,
+    "margin_rate_bytes": 3,
+    "margin_capacity_bytes": 7,
+    "release_floor_us": 8,
+    "release_us": 9,
+    "release_isolated_us": 25,
+    "completion_coupled_period_us": 1,
+    "ideal_period_us": 1,
+    "loggp_period_us": 3,
 }
 
 
 class Prediction:
-    """Every law for every burst shape. Each name of `FIELDS` is an attribute, an array of the broadcast shape; NaN where the profile
-    does not know what the law needs. Times in us, volumes in bytes; docs/model.md has the equations.
+    """Every law for every burst shape. Each name of `FIELDS` is an attribute, an array of the broadcast shape; NaN
+    where the profile does not know what the law needs. Times in us, volumes in bytes; docs/model.md has the equations.
 
-    `reasons` says why the first missing value of each shape is missing ("" when none is), `extrapolated` where a table was read
-    outside its valid range.
+    `reasons` says why the first missing value of each shape is missing ("" when none is), `extrapolated` where a table
+    was read outside its valid range.
     """
 
     def __init__(self, raw: NDArray[np.void], shape: tuple[int, ...]) -> None:
@@ -39,7 +55,9 @@ class Prediction:
             self._values[name] = np.where((known & needs) == needs, raw[name], np.nan).reshape(shape)
         sentence = function("xst_reason_sentence")
         self.extrapolated: NDArray[np.bool_] = (raw["extrapolated"] != 0).reshape(shape)
-        self.reasons: NDArray[np.str_] = np.array([sentence(int(reason)).decode() for reason in raw["reason"]]).reshape(shape)
+        self.reasons: NDArray[np.str_] = np.array([sentence(int(reason)).decode() for reason in raw["reason"]]).reshape(
+            shape
+        )
 
     def __getattr__(self, name: str) -> NDArray[np.float64]:
         try:
@@ -55,17 +73,30 @@ class Prediction:
         return dict(self._values)
 
 
-def predict(profile: Profile | str | os.PathLike[str], producers: ArrayLike, bytes_per_producer: ArrayLike, gap_us: ArrayLike = 0.0,
-            *, method: str = "st16", target: str | None = None, direction: str = "one", threads: int = 0, piece_bytes: int = 0,
-            pitch_bytes: int = 0, extrapolate: bool = False) -> Prediction:
-    """What bursts cost: `producers` CTAs write `bytes_per_producer` bytes each, then do `gap_us` of useful work, again and again.
+def predict(
+    profile: Profile | str | os.PathLike[str],
+    producers: ArrayLike,
+    bytes_per_producer: ArrayLike,
+    gap_us: ArrayLike = 0.0,
+    *,
+    method: str = "st16",
+    target: str | None = None,
+    direction: str = "one",
+    threads: int = 0,
+    piece_bytes: int = 0,
+    pitch_bytes: int = 0,
+    extrapolate: bool = False,
+) -> Prediction:
+    """What bursts cost: `producers` CTAs write `bytes_per_producer` bytes each, then do `gap_us` of useful work, again
+    and again.
 
     Args:
         profile: a profile, or its name or file.
-        producers: K, 1 or more; bytes_per_producer: B, 1 or more; gap_us: G, 0 or more. Arrays broadcast against each other.
+        producers: K, 1 or more; bytes_per_producer: B, 1 or more; gap_us: G, 0 or more. Arrays broadcast against each
+            other.
         method: "st16", "st4" or "bulk"; target: "peer", "host" or "local" (None: peer where the profile has it);
-            direction: "one" or "both"; threads: of a producer, 0 for the default of 256; piece_bytes, pitch_bytes: rows at a
-            pitch, 0 for one block.
+            direction: "one" or "both"; threads: of a producer, 0 for the default of 256; piece_bytes, pitch_bytes: rows
+            at a pitch, 0 for one block.
         extrapolate: read the profile's tables outside their valid range too.
 
     Returns:
@@ -77,11 +108,19 @@ def predict(profile: Profile | str | os.PathLike[str], producers: ArrayLike, byt
     """
     owner = as_profile(profile)
     path = owner._path(target, method, direction, threads, piece_bytes, pitch_bytes)
-    arrays = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in (producers, bytes_per_producer, gap_us)))
+    arrays = np.broadcast_arrays(
+        *(np.asarray(value, dtype=np.float64) for value in (producers, bytes_per_producer, gap_us))
+    )
     shape, count = arrays[0].shape, int(arrays[0].size)
     bursts = np.ascontiguousarray(np.stack([array.ravel() for array in arrays], axis=1))
     raw: NDArray[Any] = np.zeros(count, dtype=np.dtype(_abi.xst_timing))
     if count:
-        call("xst_timing_predict_many", path, bursts.ctypes.data_as(POINTER(_abi.xst_burst)), count, int(extrapolate),
-             cast(raw.ctypes.data, POINTER(_abi.xst_timing)))
+        call(
+            "xst_timing_predict_many",
+            path,
+            bursts.ctypes.data_as(POINTER(_abi.xst_burst)),
+            count,
+            int(extrapolate),
+            cast(raw.ctypes.data, POINTER(_abi.xst_timing)),
+        )
     return Prediction(raw, shape)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The planner: what to launch, predicted for every candidate, with the reason each one lost."""
+
 from __future__ import annotations
 
 import json
@@ -71,8 +72,8 @@ def routing(shape: MoeShape, kind: str = "uniform", skew: float = 2.0) -> NDArra
     """Made-up routing: rows that each expert of the model receives from all ranks together, reproducible.
 
     Args:
-        kind: "uniform", "zipf" (expert i in proportion to 1 / (i + 1)^skew), "hot-expert" (one takes `skew` times the mean) or
-            "hot-rank" (the first rank's experts take `skew` times the mean).
+        kind: "uniform", "zipf" (expert i in proportion to 1 / (i + 1)^skew), "hot-expert" (one takes `skew` times the
+            mean) or "hot-rank" (the first rank's experts take `skew` times the mean).
     """
     counts = np.zeros(shape.experts, dtype=np.int64)
     call("xst_routing_make", word("routing", kind), skew, byref(shape._c()), counts.ctypes.data_as(_PI64))
@@ -99,10 +100,22 @@ def counts_array(counts: ArrayLike | None, shape: MoeShape, kind: str, skew: flo
     return found
 
 
-def plan(shape: Shape, profile: Profile | str | os.PathLike[str] = "h200x2-nvlink", *, methods: Sequence[str] | None = None,
-         peak_tflops: float = 0.0, given_tflops: float = 0.0, producers: int = 0, phase: str = "unknown",
-         tiles: MoeTiles | None = None, counts: ArrayLike | None = None, routing: str = "uniform", skew: float = 2.0,
-         rank: int | None = None, extrapolate: bool = False) -> Plan:
+def plan(
+    shape: Shape,
+    profile: Profile | str | os.PathLike[str] = "h200x2-nvlink",
+    *,
+    methods: Sequence[str] | None = None,
+    peak_tflops: float = 0.0,
+    given_tflops: float = 0.0,
+    producers: int = 0,
+    phase: str = "unknown",
+    tiles: MoeTiles | None = None,
+    counts: ArrayLike | None = None,
+    routing: str = "uniform",
+    skew: float = 2.0,
+    rank: int | None = None,
+    extrapolate: bool = False,
+) -> Plan:
     """Chooses what to launch.
 
     Args:
@@ -112,7 +125,8 @@ def plan(shape: Shape, profile: Profile | str | os.PathLike[str] = "h200x2-nvlin
         peak_tflops: dense peak of the device, 0: the profile's; given_tflops: measured rate, 0: the peak is taken.
         producers: CTAs, 0: the profile's SM count.
         phase: attention: "unknown" or "aligned" (bursts start together), "shifted" (they drift).
-        tiles: moe: how the layer is cut. counts: moe: rows of each of the model's experts; None: made up by `routing` and `skew`.
+        tiles: moe: how the layer is cut. counts: moe: rows of each of the model's experts; None: made up by `routing`
+            and `skew`.
         rank: moe: the rank planned for; None: the one with most rows.
         extrapolate: read the profile's tables outside their valid range too.
 
@@ -123,14 +137,31 @@ def plan(shape: Shape, profile: Profile | str | os.PathLike[str] = "h200x2-nvlin
     owner = as_profile(profile)
     found = _abi.xst_plan()
     if isinstance(shape, MoeShape):
-        _plan_moe(owner, shape, tiles, counts_array(counts, shape, routing, skew), rank, methods, peak_tflops, given_tflops,
-                  producers, extrapolate, found)
+        _plan_moe(
+            owner,
+            shape,
+            tiles,
+            counts_array(counts, shape, routing, skew),
+            rank,
+            methods,
+            peak_tflops,
+            given_tflops,
+            producers,
+            extrapolate,
+            found,
+        )
         return _taken(found)
     if tiles is not None or counts is not None or rank is not None:
         raise UsageError("tiles, counts and rank go with a MoeShape")
     if isinstance(shape, AttentionShape):
-        fa = _abi.xst_plan_fa_options(extrapolate=int(extrapolate), peak_tflops=peak_tflops, given_tflops=given_tflops,
-                                      producers=producers, phase=word("phase", phase), methods=_methods(methods))
+        fa = _abi.xst_plan_fa_options(
+            extrapolate=int(extrapolate),
+            peak_tflops=peak_tflops,
+            given_tflops=given_tflops,
+            producers=producers,
+            phase=word("phase", phase),
+            methods=_methods(methods),
+        )
         call("xst_plan_fa_a2a", byref(owner._struct), byref(shape._c()), byref(fa), byref(found))
     elif isinstance(shape, Traffic):
         traffic = _abi.xst_plan_traffic_options(extrapolate=int(extrapolate), methods=_methods(methods))
@@ -141,9 +172,19 @@ def plan(shape: Shape, profile: Profile | str | os.PathLike[str] = "h200x2-nvlin
     return _taken(found)
 
 
-def _plan_moe(owner: Profile, shape: MoeShape, tiles: MoeTiles | None, counts: NDArray[np.int64], rank: int | None,
-              methods: Sequence[str] | None, peak_tflops: float, given_tflops: float, producers: int, extrapolate: bool,
-              found: _abi.xst_plan) -> None:
+def _plan_moe(
+    owner: Profile,
+    shape: MoeShape,
+    tiles: MoeTiles | None,
+    counts: NDArray[np.int64],
+    rank: int | None,
+    methods: Sequence[str] | None,
+    peak_tflops: float,
+    given_tflops: float,
+    producers: int,
+    extrapolate: bool,
+    found: _abi.xst_plan,
+) -> None:
     if rank is None:
         rank = max(range(shape.ranks), key=lambda r: int(counts[slice(*_ends(shape, r))].sum()))
     if not 0 <= rank < shape.ranks:
@@ -151,10 +192,20 @@ def _plan_moe(owner: Profile, shape: MoeShape, tiles: MoeTiles | None, counts: N
     mine = np.ascontiguousarray(counts[slice(*_ends(shape, rank))])
     cut = (tiles or MoeTiles())._c()
     cut.producers = producers or cut.producers
-    options = _abi.xst_plan_moe_options(extrapolate=int(extrapolate), peak_tflops=peak_tflops, given_tflops=given_tflops,
-                                        methods=_methods(methods))
-    call("xst_plan_moe", byref(owner._struct), byref(shape._c()), byref(cut), byref(options), rank, mine.ctypes.data_as(_PI64),
-         len(mine), byref(found))
+    options = _abi.xst_plan_moe_options(
+        extrapolate=int(extrapolate), peak_tflops=peak_tflops, given_tflops=given_tflops, methods=_methods(methods)
+    )
+    call(
+        "xst_plan_moe",
+        byref(owner._struct),
+        byref(shape._c()),
+        byref(cut),
+        byref(options),
+        rank,
+        mine.ctypes.data_as(_PI64),
+        len(mine),
+        byref(found),
+    )
     found.name = shape.name.encode()[:127]
 
 

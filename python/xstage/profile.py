@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profiles: a machine as the model sees it."""
+
 from __future__ import annotations
 
 import json
@@ -16,8 +17,8 @@ from .errors import NoDataError
 class Profile:
     """A machine's store paths: drain rate R, issue floor T0 and capacity Q of each, with intervals and valid ranges.
 
-    Read once, checked once, then constant. Everything in it is in `data`, the document of docs/profile.md, in the units that end the
-    names (bytes, us, bytes per us); what is not known is None.
+    Read once, checked once, then constant. Everything in it is in `data`, the document of docs/profile.md, in the units
+    that end the names (bytes, us, bytes per us); what is not known is None.
     """
 
     def __init__(self, struct: _abi.xst_profile) -> None:
@@ -82,23 +83,34 @@ class Profile:
     def path_names(self) -> list[str]:
         """ "peer/st16", "peer-bidir/bulk", ...: one name a path, in the order of `paths`."""
         room = create_string_buffer(128)
-        return [function("xst_path_text")(byref(self._struct.paths[i]), room, len(room)).decode()
-                for i in range(self._struct.path_count)]
+        return [
+            function("xst_path_text")(byref(self._struct.paths[i]), room, len(room)).decode()
+            for i in range(self._struct.path_count)
+        ]
 
-    def _path(self, target: str | None, method: str, direction: str, threads: int, piece_bytes: int,
-              pitch_bytes: int) -> Any:
+    def _path(
+        self, target: str | None, method: str, direction: str, threads: int, piece_bytes: int, pitch_bytes: int
+    ) -> Any:
         """The C path. A target of None is the peer path where there is one, else that of the first path."""
         if target is None:
             kinds = [self._struct.paths[i].target for i in range(self._struct.path_count)]
             aim = _abi.XST_TARGET_PEER if _abi.XST_TARGET_PEER in kinds or not kinds else kinds[0]
         else:
             aim = word("target", target)
-        key = _abi.xst_path_key(aim, word("direction", direction), word("method", method), threads, c_int64(piece_bytes).value,
-                                c_int64(pitch_bytes).value)
+        key = _abi.xst_path_key(
+            aim,
+            word("direction", direction),
+            word("method", method),
+            threads,
+            c_int64(piece_bytes).value,
+            c_int64(pitch_bytes).value,
+        )
         path = function("xst_profile_path")(byref(self._struct), byref(key))
         if not path:
-            raise NoDataError(f"profile {self.name} has no path {target or 'peer'}/{method} ({direction} direction, "
-                              f"{threads or 256} threads); it has {', '.join(self.path_names())}")
+            raise NoDataError(
+                f"profile {self.name} has no path {target or 'peer'}/{method} ({direction} direction, "
+                f"{threads or 256} threads); it has {', '.join(self.path_names())}"
+            )
         return path
 
     def __repr__(self) -> str:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples: measured rows of the burst probe, as NumPy tables."""
+
 from __future__ import annotations
 
 import os
@@ -22,15 +23,25 @@ _KINDS: dict[str, tuple[type[Structure], str, str, str]] = {
     "loop": (_abi.xst_loop_sample, "loops", "loop_count", "xst_samples_write_loops"),
     "producer": (_abi.xst_producer_sample, "producers", "producer_count", "xst_samples_write_producers"),
 }
-_WORDS = {"mode": "mode", "target": "target", "direction": "direction", "method": "method", "op": "bystander_op",
-          "quantity": "quantity", "model": "model", "rows": "rows"}
+_WORDS = {
+    "mode": "mode",
+    "target": "target",
+    "direction": "direction",
+    "method": "method",
+    "op": "bystander_op",
+    "quantity": "quantity",
+    "model": "model",
+    "rows": "rows",
+}
 
 
 def table(pointer: Any, count: int, struct: type[Structure]) -> NDArray[np.void]:
     """A copy of `count` C structs as a structured array; enumerations become their words."""
     plain = np.dtype(struct)
-    fields = [(name, "U16" if name in _WORDS else plain.fields[name][0])  # type: ignore[index]
-              for name in plain.names or ()]
+    fields = [
+        (name, "U16" if name in _WORDS else plain.fields[name][0])  # type: ignore[index]
+        for name in plain.names or ()
+    ]
     found = np.empty(count, dtype=fields)
     if count == 0:
         return found
@@ -42,14 +53,14 @@ def table(pointer: Any, count: int, struct: type[Structure]) -> NDArray[np.void]
 
 def _check_kind(kind: str) -> None:
     if kind not in _KINDS:
-        raise UsageError(f"kind is \"{kind}\"; valid are {', '.join(_KINDS)}")
+        raise UsageError(f'kind is "{kind}"; valid are {", ".join(_KINDS)}')
 
 
 class Samples:
     """Rows that a probe, a synthetic machine or a file gave; the columns are those of docs/profile.md.
 
-    Four kinds: "burst", "bystander" (local operations after a burst), "loop" (local loads beside senders) and "producer" (one
-    row for each producer of a run).
+    Four kinds: "burst", "bystander" (local operations after a burst), "loop" (local loads beside senders) and
+    "producer" (one row for each producer of a run).
     """
 
     def __init__(self) -> None:
@@ -79,7 +90,8 @@ class Samples:
         return found
 
     def table(self, kind: str = "burst") -> NDArray[np.void]:
-        """A copy of the rows of one kind: a structured array with one field a column, text columns as words. Times in us."""
+        """A copy of the rows of one kind: a structured array with one field a column, text columns as words. Times in
+        us."""
         _check_kind(kind)
         struct, rows, count, _ = _KINDS[kind]
         return table(getattr(self._struct, rows), getattr(self._struct, count), struct)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked about: shapes of attention and of mixture-of-experts layers, any kernel's traffic, and how it is cut into tiles."""
+"""What is asked about: shapes of attention and of mixture-of-experts layers, any kernel's traffic, and how it is cut
+into tiles."""
+
 from __future__ import annotations
 
 import json
@@ -18,7 +20,8 @@ class AttentionShape:
     """Attention with the all-to-all behind it (Ulysses), of the whole model.
 
     Args:
-        heads: H, all ranks together; head_dim: d; seq: M, rows of the whole sequence; ranks: devices that exchange; batch: B;
+        heads: H, all ranks together; head_dim: d; seq: M, rows of the whole sequence; ranks: devices that exchange;
+            batch: B;
             element_bytes: of an output value, 2 for bf16.
     """
 
@@ -32,7 +35,8 @@ class AttentionShape:
 
     @classmethod
     def preset(cls, name: str, ranks: int = 2) -> AttentionShape:
-        """The shape of a real model, by a name of `attention_presets` ("flux1"). Raises UsageError with the nearest name."""
+        """The shape of a real model, by a name of `attention_presets` ("flux1"). Raises UsageError with the nearest
+        name."""
         found = POINTER(_abi.xst_fa_preset)()
         call("xst_fa_preset_find", name.encode(), byref(found))
         one = found.contents
@@ -47,8 +51,9 @@ class MoeShape:
     """A mixture-of-experts layer.
 
     Args:
-        hidden: H; inter: I, width after the gated activation; experts: of the model, all ranks together; topk: experts of one
-            token; tokens: of one rank; ranks: devices that exchange; element_bytes: of a stored value, 2 for bf16.
+        hidden: H; inter: I, width after the gated activation; experts: of the model, all ranks together; topk: experts
+            of one token; tokens: of one rank; ranks: devices that exchange; element_bytes: of a stored value, 2 for
+            bf16.
     """
 
     hidden: int
@@ -62,14 +67,17 @@ class MoeShape:
 
     @classmethod
     def preset(cls, name: str, ranks: int = 2) -> MoeShape:
-        """The layer of a real model, by a name of `moe_presets` ("qwen3-30b"). Raises UsageError with the nearest name."""
+        """The layer of a real model, by a name of `moe_presets` ("qwen3-30b"). Raises UsageError with the nearest
+        name."""
         found = POINTER(_abi.xst_moe_preset)()
         call("xst_moe_preset_find", name.encode(), byref(found))
         one = found.contents
         return cls(one.hidden, one.inter, one.experts, one.topk, one.tokens, ranks, name=name)
 
     def _c(self) -> _abi.xst_moe_shape:
-        return _abi.xst_moe_shape(self.hidden, self.inter, self.experts, self.topk, self.tokens, self.ranks, self.element_bytes)
+        return _abi.xst_moe_shape(
+            self.hidden, self.inter, self.experts, self.topk, self.tokens, self.ranks, self.element_bytes
+        )
 
 
 class Traffic:
@@ -94,9 +102,9 @@ class Traffic:
 
 @dataclass(frozen=True)
 class AttentionTiles:
-    """How attention is cut: rows of an output tile, keys of an inner step, CTAs (0: the device's SMs), K/V tiles loaded ahead,
-    output tiles a CTA holds back, the store method, what is known of the bursts' phase, and the rate of one SM in flop per us
-    (0: the peak's share)."""
+    """How attention is cut: rows of an output tile, keys of an inner step, CTAs (0: the device's SMs), K/V tiles loaded
+    ahead, output tiles a CTA holds back, the store method, what is known of the bursts' phase, and the rate of one SM
+    in flop per us (0: the peak's share)."""
 
     tile_rows: int = 128
     tile_cols: int = 128
@@ -108,15 +116,23 @@ class AttentionTiles:
     sm_flop_per_us: float = 0.0
 
     def _c(self) -> _abi.xst_fa_a2a_plan:
-        return _abi.xst_fa_a2a_plan(self.tile_rows, self.tile_cols, self.producers, self.stages, self.staging_slots,
-                                    word("method", self.method), word("phase", self.phase), self.sm_flop_per_us)
+        return _abi.xst_fa_a2a_plan(
+            self.tile_rows,
+            self.tile_cols,
+            self.producers,
+            self.stages,
+            self.staging_slots,
+            word("method", self.method),
+            word("phase", self.phase),
+            self.sm_flop_per_us,
+        )
 
 
 @dataclass(frozen=True)
 class MoeTiles:
-    """How a mixture-of-experts layer is cut: tile sizes, CTAs (0: the device's SMs), operand tiles loaded ahead, output tiles a CTA
-    holds back, the store method, the schedule ("wave" or "interleaved"), the activation's share of a Linear-1 tile's matrix time,
-    and the rate of one SM in flop per us (0: the peak's share)."""
+    """How a mixture-of-experts layer is cut: tile sizes, CTAs (0: the device's SMs), operand tiles loaded ahead, output
+    tiles a CTA holds back, the store method, the schedule ("wave" or "interleaved"), the activation's share of a
+    Linear-1 tile's matrix time, and the rate of one SM in flop per us (0: the peak's share)."""
 
     tile_rows: int = 128
     tile_cols: int = 256
@@ -130,8 +146,18 @@ class MoeTiles:
     sm_flop_per_us: float = 0.0
 
     def _c(self) -> _abi.xst_moe_plan:
-        return _abi.xst_moe_plan(self.tile_rows, self.tile_cols, self.tile_depth, self.producers, self.stages, self.staging_slots,
-                                 word("method", self.method), word("schedule", self.schedule), self.act_frac, self.sm_flop_per_us)
+        return _abi.xst_moe_plan(
+            self.tile_rows,
+            self.tile_cols,
+            self.tile_depth,
+            self.producers,
+            self.stages,
+            self.staging_slots,
+            word("method", self.method),
+            word("schedule", self.schedule),
+            self.act_frac,
+            self.sm_flop_per_us,
+        )
 
 
 Shape = Union[AttentionShape, MoeShape, Traffic]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulator: a kernel tile by tile on a machine's profile, on any number of ranks, without a GPU."""
+
 from __future__ import annotations
 
 import os
 import weakref
-from ctypes import POINTER, byref, c_char_p, c_void_p, cast, string_at
+from ctypes import byref, c_char_p, c_void_p, cast, string_at
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,8 @@ _KIND_NAMES = {AttentionShape: (b"attention",), MoeShape: (b"Linear 1", b"Linear
 class Simulation:
     """A kernel's run through time. Times in us.
 
-    makespan_us: everything visible everywhere; sender_us: the last rank done and issued; free_us: the same kernel without its
+    makespan_us: everything visible everywhere; sender_us: the last rank done and issued; free_us: the same kernel
+    without its
     exchange and exposed_us: what the exchange adds to it (None when that run was left out).
     """
 
@@ -49,13 +51,16 @@ class Simulation:
         return _records(self._result.ranks, self._result.rank_count, _abi.xst_rank_account)
 
     def series(self) -> NDArray[np.void]:
-        """Backlog and egress over time: time_us, backlog_bytes, egress_bytes_per_us (all ranks), and the same of rank 0."""
+        """Backlog and egress over time: time_us, backlog_bytes, egress_bytes_per_us (all ranks), and the same of rank
+        0."""
         return _records(self._result.series, self._result.series_count, _abi.xst_timeline_point)
 
     def svg(self, title: str = "", most_sms: int = 132) -> str:
         """A picture of the first rank: a line an SM, the backlog under it. Needs `pictures=True`."""
         self._need_spans()
-        return text_call("xst_timeline_svg", byref(self._spans), byref(self._result), self._kinds, title.encode(), most_sms)
+        return text_call(
+            "xst_timeline_svg", byref(self._spans), byref(self._result), self._kinds, title.encode(), most_sms
+        )
 
     def trace(self) -> str:
         """Chrome trace events (JSON) for ui.perfetto.dev. Needs `pictures=True`."""
@@ -78,23 +83,45 @@ def _records(pointer: Any, count: int, struct: Any) -> NDArray[np.void]:
     return np.frombuffer(string_at(pointer, count * plain.itemsize), dtype=plain).copy()
 
 
-def simulate(shape: Shape, profile: Profile | str | os.PathLike[str] = "h200x2-nvlink", *,
-             tiles: AttentionTiles | MoeTiles | None = None, ranks: int | None = None, issuer: str = "own", coupling: str = "issue",
-             jitter: float = 0.0, start_skew_us: float = 0.0, counts: ArrayLike | None = None, routing: str = "uniform",
-             skew: float = 2.0, lead: int = 0, group: int = 1, ring_blocks: int = 0, pull: bool = True, seed: int = 1,
-             series_points: int = 400, free_run: bool = True, pictures: bool = False, picture_ranks: int = 2,
-             extrapolate: bool = False) -> Simulation:
+def simulate(
+    shape: Shape,
+    profile: Profile | str | os.PathLike[str] = "h200x2-nvlink",
+    *,
+    tiles: AttentionTiles | MoeTiles | None = None,
+    ranks: int | None = None,
+    issuer: str = "own",
+    coupling: str = "issue",
+    jitter: float = 0.0,
+    start_skew_us: float = 0.0,
+    counts: ArrayLike | None = None,
+    routing: str = "uniform",
+    skew: float = 2.0,
+    lead: int = 0,
+    group: int = 1,
+    ring_blocks: int = 0,
+    pull: bool = True,
+    seed: int = 1,
+    series_points: int = 400,
+    free_run: bool = True,
+    pictures: bool = False,
+    picture_ranks: int = 2,
+    extrapolate: bool = False,
+) -> Simulation:
     """Steps a kernel through time.
 
     Args:
         shape: an `AttentionShape`, a `MoeShape`, or a `Traffic` description; profile: a profile, or its name or file.
         tiles: how the kernel is cut; None takes the defaults. ranks: for traffic, else the shape's.
-        issuer: "own" (the role that computed the tile issues) or "role"; coupling: "issue" or "completion" (the rival view).
-        jitter: log-normal spread of the tiles' work, 0..1; start_skew_us: each rank starts this much after the one before it.
-        counts: moe: rows of each expert; None: made up by `routing` and `skew`. lead: interleaved schedule: Linear-1 tiles ahead,
-            0: the knee of the list; group: Linear-2 tiles in a row; ring_blocks: row blocks the pools hold, 0: all; pull: rows
-            are fetched from their owners.
-        series_points: most points of `series`; free_run: also step the kernel without its exchange, which tells what is exposed.
+        issuer: "own" (the role that computed the tile issues) or "role"; coupling: "issue" or "completion" (the rival
+            view).
+        jitter: log-normal spread of the tiles' work, 0..1; start_skew_us: each rank starts this much after the one
+            before it.
+        counts: moe: rows of each expert; None: made up by `routing` and `skew`. lead: interleaved schedule: Linear-1
+            tiles ahead,
+            0: the knee of the list; group: Linear-2 tiles in a row; ring_blocks: row blocks the pools hold, 0: all;
+            pull: rows are fetched from their owners.
+        series_points: most points of `series`; free_run: also step the kernel without its exchange, which tells what is
+            exposed.
         pictures: keep spans of the first `picture_ranks` ranks, for `svg` and `trace`.
 
     Raises:
@@ -103,9 +130,17 @@ def simulate(shape: Shape, profile: Profile | str | os.PathLike[str] = "h200x2-n
     """
     owner = as_profile(profile)
     result, spans = _abi.xst_timeline_result(), _abi.xst_spans(ranks=picture_ranks)
-    options = _abi.xst_timeline_options(issuer=word("issuer", issuer), coupling=word("coupling", coupling), work_spread=jitter,
-                                        start_skew_us=start_skew_us, no_free_run=int(not free_run), seed=seed,
-                                        series_step_us=0.25, series_count=series_points, extrapolate=int(extrapolate))
+    options = _abi.xst_timeline_options(
+        issuer=word("issuer", issuer),
+        coupling=word("coupling", coupling),
+        work_spread=jitter,
+        start_skew_us=start_skew_us,
+        no_free_run=int(not free_run),
+        seed=seed,
+        series_step_us=0.25,
+        series_count=series_points,
+        extrapolate=int(extrapolate),
+    )
     if pictures:
         options.span = cast(function("xst_spans_add"), c_void_p)
         options.span_context = cast(byref(spans), c_void_p)
@@ -121,9 +156,10 @@ def simulate(shape: Shape, profile: Profile | str | os.PathLike[str] = "h200x2-n
     if isinstance(shape, MoeShape):
         rows = counts_array(counts, shape, routing, skew)
         if chosen.schedule == "interleaved" and lead == 0:  # type: ignore[union-attr]
-            lead = knee(shape, owner, chosen, group)  # type: ignore[arg-type]
-        moe = _abi.xst_timeline_moe(lead=lead, group=group, ring_blocks=ring_blocks, no_pull=int(not pull),
-                                    rows=rows.ctypes.data_as(_PI64))
+            lead = knee(shape, chosen, group, owner.sm_count or 1)  # type: ignore[arg-type]
+        moe = _abi.xst_timeline_moe(
+            lead=lead, group=group, ring_blocks=ring_blocks, no_pull=int(not pull), rows=rows.ctypes.data_as(_PI64)
+        )
         arguments.append(byref(moe))
     elif counts is not None or lead:
         raise UsageError("counts and lead go with a MoeShape")
@@ -131,18 +167,33 @@ def simulate(shape: Shape, profile: Profile | str | os.PathLike[str] = "h200x2-n
     return Simulation(result, spans, _KIND_NAMES[type(shape)])
 
 
-def knee(shape: MoeShape, profile: Profile | str | os.PathLike[str] = "h200x2-nvlink", tiles: MoeTiles | None = None,
-         group: int = 1) -> int:
-    """The smallest lead, in Linear-1 tiles, at which no Linear-2 tile waits in steady state; equation (15)'s first guess where a
-    call is too short to have one. Never below what `group` Linear-2 tiles in a row need."""
-    owner = as_profile(profile)
+def knee(shape: MoeShape, tiles: MoeTiles | None = None, group: int = 1, producers: int = 132) -> int:
+    """The lead of the interleaved schedule, in Linear-1 tiles.
+
+    Args:
+        shape: the layer, with balanced routing.
+        tiles: how it is cut; None: the defaults.
+        group: Linear-2 tiles in a row.
+        producers: CTAs of the grid, where `tiles` does not say.
+
+    Returns:
+        The smallest lead at which no Linear-2 tile waits in steady state; equation (15)'s first guess where a call is
+        too short to have one. Never below what `group` Linear-2 tiles in a row need.
+    """
     cut = (tiles or MoeTiles())._c()
-    cut.producers = cut.producers or owner.sm_count or 1
+    cut.producers = cut.producers or producers
     cut.sm_flop_per_us = cut.sm_flop_per_us or 1.0  # the lead depends on ratios of times alone
     counts, knees = _abi.xst_moe_counts(), _abi.xst_lead_knees()
     call("xst_moe_count", byref(shape._c()), byref(cut), byref(counts))
-    problem = _abi.xst_lead_problem(counts.blocks, counts.l1_per_block, counts.l2_per_block, cut.producers, counts.l1_us,
-                                    counts.l2_us, counts.act_us)
+    problem = _abi.xst_lead_problem(
+        counts.blocks,
+        counts.l1_per_block,
+        counts.l2_per_block,
+        cut.producers,
+        counts.l1_us,
+        counts.l2_us,
+        counts.act_us,
+    )
     call("xst_lead_find", byref(problem), byref(knees))
     found = knees.steady if knees.steady > 0 else function("xst_lead_first_tiles")(byref(problem))
     return int(max(found, counts.l1_per_block + group * counts.l1_per_block // counts.l2_per_block))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the Python package share: the package of this tree, the tool beside it."""
+
 import json
 import os
 import subprocess
@@ -18,8 +19,13 @@ sys.path.insert(0, str(SOURCE / "python"))
 
 def tool(*arguments, codes=(0,)):
     """The document the tool prints."""
-    run = subprocess.run([BINARY, *arguments, "--json", "-q"], capture_output=True, text=True, check=False,
-                         env={**os.environ, "XSTAGE_DATA_DIR": str(SOURCE), "LD_PRELOAD": ""})
+    run = subprocess.run(
+        [BINARY, *arguments, "--json", "-q"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "XSTAGE_DATA_DIR": str(SOURCE), "LD_PRELOAD": ""},
+    )
     assert run.returncode in codes, run.stderr
     return json.loads(run.stdout)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package sees the C interface as a C compiler does."""
+
 import ctypes
 import re
 import shutil
@@ -11,8 +12,11 @@ from package import SOURCE
 from xstage import _abi, errors, model
 from xstage._library import words
 
-STRUCTS = {name: item for name, item in vars(_abi).items() if isinstance(item, type) and issubclass(item, ctypes.Structure)
-           and item is not ctypes.Structure}
+STRUCTS = {
+    name: item
+    for name, item in vars(_abi).items()
+    if isinstance(item, type) and issubclass(item, ctypes.Structure) and item is not ctypes.Structure
+}
 NESTED = {name for name in STRUCTS if re.fullmatch(r"xst_plan_(question|answers)", name)}
 
 
@@ -25,19 +29,33 @@ def compiler():
 
 
 def test_the_translation_is_up_to_date(compiler):
-    run = subprocess.run([sys.executable, SOURCE / "scripts/make_python_abi.py", "-o", "-"], capture_output=True, text=True, check=True)
-    assert run.stdout == (SOURCE / "python/xstage/_abi.py").read_text(), "a header changed: run scripts/make_python_abi.py"
+    run = subprocess.run(
+        [sys.executable, SOURCE / "scripts/make_python_abi.py", "-o", "-"], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == (SOURCE / "python/xstage/_abi.py").read_text(), (
+        "a header changed: run scripts/make_python_abi.py"
+    )
 
 
 def test_sizes_and_offsets(compiler, tmp_path):
     lines = []
     for name in STRUCTS.keys() - NESTED:
         lines.append(f'printf("{name} size %zu\\n", sizeof(struct {name}));')
-        lines += [f'printf("{name} {field} %zu\\n", offsetof(struct {name}, {field}));' for field, *_ in STRUCTS[name]._fields_]
+        lines += [
+            f'printf("{name} {field} %zu\\n", offsetof(struct {name}, {field}));'
+            for field, *_ in STRUCTS[name]._fields_
+        ]
     headers = "".join(f"#include <xstage/{path.name}>\n" for path in sorted((SOURCE / "include/xstage").glob("*.h")))
-    (tmp_path / "layout.c").write_text("#include <stddef.h>\n#include <stdio.h>\n" + headers + "int main(void)\n{\n" + "\n".join(lines)
-                                       + "\nreturn 0;\n}\n")
-    subprocess.run([compiler, "-std=c11", f"-I{SOURCE}/include", "-o", tmp_path / "layout", tmp_path / "layout.c"], check=True)
+    (tmp_path / "layout.c").write_text(
+        "#include <stddef.h>\n#include <stdio.h>\n"
+        + headers
+        + "int main(void)\n{\n"
+        + "\n".join(lines)
+        + "\nreturn 0;\n}\n"
+    )
+    subprocess.run(
+        [compiler, "-std=c11", f"-I{SOURCE}/include", "-o", tmp_path / "layout", tmp_path / "layout.c"], check=True
+    )
     output = subprocess.run([tmp_path / "layout"], check=True, capture_output=True, text=True).stdout
     seen = 0
     for line in output.splitlines():

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plain functions give what the tool gives, as NumPy arrays; what goes wrong is an exception with the library's sentence."""
+"""The plain functions give what the tool gives, as NumPy arrays; what goes wrong is an exception with the library's
+sentence."""
+
 import json
 import subprocess
 import sys
@@ -11,7 +13,9 @@ from package import SOURCE, same, tool
 import xstage
 from xstage import AttentionShape, AttentionTiles, MoeShape, MoeTiles, Traffic
 
-SYNTHETIC = "sim:producers=16,drain=100GB/s,per-producer=40KiB,total=512KiB,floor=50GB/s,fence=2us,spread=0.2,noise=0.01,seed=3"
+SYNTHETIC = (
+    "sim:producers=16,drain=100GB/s,per-producer=40KiB,total=512KiB,floor=50GB/s,fence=2us,spread=0.2,noise=0.01,seed=3"
+)
 KERNEL = SOURCE / "examples/traffic/gemm-reduce-scatter.json"
 
 
@@ -22,12 +26,20 @@ def profile():
 
 def test_imports_without_torch_and_without_a_library():
     code = "import sys; sys.modules['torch'] = None; import xstage; print(xstage.__version__)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                         env={"PYTHONPATH": str(SOURCE / "python"), "XSTAGE_LIB": "/nowhere/libxstage.so"})
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(SOURCE / "python"), "XSTAGE_LIB": "/nowhere/libxstage.so"},
+    )
     assert run.stdout.strip() == xstage.__version__, run.stderr
     code += "\ntry:\n  xstage.version()\nexcept xstage.UnavailableError as error:\n  print(error)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                         env={"PYTHONPATH": str(SOURCE / "python"), "XSTAGE_LIB": "/nowhere/libxstage.so"})
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(SOURCE / "python"), "XSTAGE_LIB": "/nowhere/libxstage.so"},
+    )
     assert "XSTAGE_LIB names its file" in run.stdout and "/nowhere/libxstage.so" in run.stdout
 
 
@@ -54,7 +66,9 @@ def test_profiles(profile, tmp_path):
 def test_predictions_are_the_tools(profile):
     found = xstage.predict(profile, 132, [[16384], [32768]], [0, 4, 8, 40])
     assert found.issue_us.shape == (2, 4)
-    rows = tool("predict", "--producers", "132", "--bytes", "16K,32K", "--gap-us", "0,4,8,40", "--profile", "h200x2-nvlink")["rows"]
+    rows = tool(
+        "predict", "--producers", "132", "--bytes", "16K,32K", "--gap-us", "0,4,8,40", "--profile", "h200x2-nvlink"
+    )["rows"]
     for row in rows:
         at = ([16384, 32768].index(row["bytes_per_producer"]), [0, 4, 8, 40].index(row["gap_us"]))
         for name, values in found.as_dict().items():
@@ -83,12 +97,33 @@ def test_what_is_not_known_is_nan_with_a_reason():
 
 def test_audits_are_the_tools(profile):
     for ours, arguments in (
-            (xstage.audit(AttentionShape.preset("flux1"), profile), ["fa-a2a", "--preset", "flux1", "--ranks", "2"]),
-            (xstage.audit(AttentionShape(24, 128, 4608, ranks=4), profile, tiles=AttentionTiles(method="bulk", tile_rows=192)),
-             ["fa-a2a", "--heads", "24", "--head-dim", "128", "--seq", "4608", "--ranks", "4", "--method", "bulk", "--tile-rows", "192"]),
-            (xstage.audit(MoeShape.preset("qwen3-30b", 8), profile, tiles=MoeTiles(schedule="interleaved"), lead=200),
-             ["moe", "--preset", "qwen3-30b", "--ranks", "8", "--schedule", "interleaved", "--lead", "200"]),
-            (xstage.audit(Traffic(KERNEL), profile), [str(KERNEL)])):
+        (xstage.audit(AttentionShape.preset("flux1"), profile), ["fa-a2a", "--preset", "flux1", "--ranks", "2"]),
+        (
+            xstage.audit(
+                AttentionShape(24, 128, 4608, ranks=4), profile, tiles=AttentionTiles(method="bulk", tile_rows=192)
+            ),
+            [
+                "fa-a2a",
+                "--heads",
+                "24",
+                "--head-dim",
+                "128",
+                "--seq",
+                "4608",
+                "--ranks",
+                "4",
+                "--method",
+                "bulk",
+                "--tile-rows",
+                "192",
+            ],
+        ),
+        (
+            xstage.audit(MoeShape.preset("qwen3-30b", 8), profile, tiles=MoeTiles(schedule="interleaved"), lead=200),
+            ["moe", "--preset", "qwen3-30b", "--ranks", "8", "--schedule", "interleaved", "--lead", "200"],
+        ),
+        (xstage.audit(Traffic(KERNEL), profile), [str(KERNEL)]),
+    ):
         document = tool("audit", *arguments, "--profile", "h200x2-nvlink", codes=(0, 1))
         theirs = document["audits"][0] if "audits" in document else document
         skip = {"name", "profile"}
@@ -115,13 +150,18 @@ def test_traffic_from_a_dictionary():
 def test_plans_are_the_tools(profile, tmp_path):
     zipf = ["--routing", "zipf", "--skew", "1"]
     for ours, arguments in (
-            (xstage.plan(AttentionShape.preset("flux1", 4), profile), ["fa-a2a", "--preset", "flux1", "--ranks", "4"]),
-            (xstage.plan(MoeShape.preset("qwen3-30b", 4), profile, routing="zipf", skew=1),
-             ["moe", "--preset", "qwen3-30b", "--ranks", "4", *zipf]),
-            (xstage.plan(Traffic(KERNEL), profile, methods=("st16",)), [str(KERNEL), "--method", "st16"])):
+        (xstage.plan(AttentionShape.preset("flux1", 4), profile), ["fa-a2a", "--preset", "flux1", "--ranks", "4"]),
+        (
+            xstage.plan(MoeShape.preset("qwen3-30b", 4), profile, routing="zipf", skew=1),
+            ["moe", "--preset", "qwen3-30b", "--ranks", "4", *zipf],
+        ),
+        (xstage.plan(Traffic(KERNEL), profile, methods=("st16",)), [str(KERNEL), "--method", "st16"]),
+    ):
         theirs = tool("plan", *arguments, "--profile", "h200x2-nvlink")
         same({key: value for key, value in ours.data.items() if key not in {"name", "schema"}}, theirs)
-        assert ours.chosen["predicted_us"] == min(c["predicted_us"] for c in ours.considered if c["predicted_us"] is not None)
+        assert ours.chosen["predicted_us"] == min(
+            c["predicted_us"] for c in ours.considered if c["predicted_us"] is not None
+        )
         ours.save(tmp_path / "plan.json", force=True)
         assert xstage.Plan.load(tmp_path / "plan.json").data == ours.data
     shape = MoeShape.preset("qwen3-30b", 4)
@@ -138,14 +178,36 @@ def test_plans_are_the_tools(profile, tmp_path):
 
 def test_simulations_are_the_tools(profile):
     for ours, arguments in (
-            (xstage.simulate(AttentionShape.preset("flux1", 4), profile, jitter=0.1, seed=7),
-             ["fa-a2a", "--preset", "flux1", "--ranks", "4", "--jitter", "0.1", "--seed", "7"]),
-            (xstage.simulate(MoeShape(2048, 512, 32, 4, 512), profile, tiles=MoeTiles(schedule="interleaved")),
-             ["moe", "--hidden", "2048", "--inter", "512", "--experts", "32", "--topk", "4", "--tokens", "512", "--schedule",
-              "interleaved"]),
-            (xstage.simulate(Traffic(KERNEL), profile, ranks=3), [str(KERNEL), "--ranks", "3"])):
+        (
+            xstage.simulate(AttentionShape.preset("flux1", 4), profile, jitter=0.1, seed=7),
+            ["fa-a2a", "--preset", "flux1", "--ranks", "4", "--jitter", "0.1", "--seed", "7"],
+        ),
+        (
+            xstage.simulate(MoeShape(2048, 512, 32, 4, 512), profile, tiles=MoeTiles(schedule="interleaved")),
+            [
+                "moe",
+                "--hidden",
+                "2048",
+                "--inter",
+                "512",
+                "--experts",
+                "32",
+                "--topk",
+                "4",
+                "--tokens",
+                "512",
+                "--schedule",
+                "interleaved",
+            ],
+        ),
+        (xstage.simulate(Traffic(KERNEL), profile, ranks=3), [str(KERNEL), "--ranks", "3"]),
+    ):
         theirs = tool("simulate", *arguments, "--profile", "h200x2-nvlink")
-        same({"makespan_us": ours.makespan_us, "exposed_us": ours.exposed_us, "sender_us": ours.sender_us}, theirs, digits=7)
+        same(
+            {"makespan_us": ours.makespan_us, "exposed_us": ours.exposed_us, "sender_us": ours.sender_us},
+            theirs,
+            digits=7,
+        )
         assert (ours.ranks()["visible_us"] <= ours.makespan_us * (1 + 1e-12)).all()
         assert len(ours.series()) > 1 and (np.diff(ours.series()["time_us"]) > 0).all()
     ours = xstage.simulate(AttentionShape.preset("flux1"), profile, pictures=True, free_run=False)
@@ -153,8 +215,11 @@ def test_simulations_are_the_tools(profile):
     assert json.loads(ours.trace())["traceEvents"]
     with pytest.raises(xstage.UsageError, match="pictures=True"):
         xstage.simulate(Traffic(KERNEL), profile, ranks=2).svg()
+    assert xstage.knee(MoeShape.preset("qwen3-30b"), MoeTiles(schedule="interleaved")) == 111
     with pytest.raises(TimeoutError, match="Linear"):
-        xstage.simulate(MoeShape(2048, 768, 128, 8, 1024), profile, tiles=MoeTiles(schedule="interleaved"), lead=300, ring_blocks=3)
+        xstage.simulate(
+            MoeShape(2048, 768, 128, 8, 1024), profile, tiles=MoeTiles(schedule="interleaved"), lead=300, ring_blocks=3
+        )
 
 
 def test_calibrations_are_the_tools(tmp_path):

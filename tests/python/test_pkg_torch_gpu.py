@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""xstage.torch on a Hopper GPU: against float32 attention, as an operator of torch, in graphs, among processes."""
+
+import package  # noqa: F401
+import pytest
+
+torch = pytest.importorskip("torch", reason="this Python has no torch")
+if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
+    pytest.skip("no Hopper GPU", allow_module_level=True)
+
+import torch_ranks  # noqa: E402
+
+import xstage  # noqa: E402
+from xstage.torch import FusedMoE, MoeOrder, UlyssesAttention, attention  # noqa: E402
+
+# Heads of one rank and rows of diffusion transformers: FLUX.1 on 2 and 4 ranks, odd lengths, Wan 2.1, SD3.5.
+SHAPES = [
+    (1, 4608, 12, 128),
+    (1, 4481, 6, 128),
+    (2, 4429, 19, 64),
+    (1, 6921, 3, 128),
+    (3, 1, 2, 64),
+    (1, 127, 5, 128),
+]
+
+
+def tensors(batch, rows, heads, dim, keys=None):
+    generator = torch.Generator(device="cuda").manual_seed(rows)
+    sizes = [(batch, count, heads, dim) for count in (rows, keys or rows, keys or rows)]
+    return [torch.randn(size, generator=generator, device="cuda", dtype=torch.bfloat16) for size in sizes]
+
+
+def by_torch(q, k, v, scale=None, dtype=torch.float32):
+    views = [x.transpose(1, 2).to(dtype) for x in (q, k, v)]
+    return torch.nn.functional.scaled_dot_product_attention(*views, scale=scale).transpose(1, 2)
+
+
+def check(got, q, k, v, scale=None):
+    """No further from float32 attention than twice what torch's own bfloat16 attention is, and one rounding."""
+    want = by_torch(q, k, v, scale)
+    theirs = (by_torch(q, k, v, scale, torch.bfloat16).float() - want).abs().max().item()
+    rounding = ((want + 0.3) - 0.3 - want).abs().max().item() + want.abs().max().item() * 2**-8
+    worst = (got.float() - want).abs().max().item()
+    assert got.shape == want.shape and worst <= 2 * theirs + 2 * rounding, f"off by {worst}; torch by {theirs}"
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
+def test_against_scaled_dot_product_attention(shape):
+    q, k, v = tensors(*shape)
+    out = attention(q, k, v)
+    assert out.is_contiguous()
+    check(out, q, k, v)
+    assert torch.equal(out, attention(q, k, v))
+
+
+def test_scale_keys_and_strides():
+    q, k, v = tensors(2, 300, 4, 128, keys=500)
+    v[:, 450:] = float("nan")
+    check(attention(q, k, v, scale=0.3, key_length=450), q, k[:, :450], v[:, :450], scale=0.3)
+    packed = torch.randn(2, 200, 3, 4, 64, device="cuda", dtype=torch.bfloat16)  # as one projection gives it
+    q, k, v = packed.unbind(2)
+    check(attention(q, k, v), q, k, v)
+    heads_first = [x.transpose(1, 2).contiguous().transpose(1, 2) for x in (q, k, v)]
+    assert torch.equal(attention(*heads_first), attention(q, k, v))
+    with pytest.raises(xstage.RangeError, match="not a multiple of 16 bytes"):
+        shifted = torch.randn(2 * 200 * 4 * 64 + 8, device="cuda", dtype=torch.bfloat16)[4 : 4 + 2 * 200 * 4 * 64]
+        attention(shifted.view(2, 200, 4, 64), k, v)
+    with pytest.raises(xstage.RangeError, match="key_length is 501"):
+        attention(*tensors(2, 300, 4, 128, keys=500), key_length=501)
+    with pytest.raises(xstage.UsageError, match="k is on cpu and q on cuda:0"):
+        attention(q, k.cpu(), v)
+    with pytest.raises(xstage.UsageError, match="v is float16"):
+        attention(q, k, v.half())
+
+
+def test_a_cached_shape_is_checked_again():
+    q, k, v = tensors(1, 64, 2, 64)
+    attention(q, k, v)
+    with pytest.raises(xstage.UsageError, match="v is int16"):
+        attention(q, k, v.view(torch.int16))
+    with pytest.raises(xstage.UsageError, match="no backward"):
+        attention(q.clone().requires_grad_(), k, v)
+    with torch.no_grad():
+        attention(q.clone().requires_grad_(), k, v)
+
+
+def test_operator():
+    for q, k, v in (tensors(1, 200, 2, 64), tensors(2, 65, 3, 128, keys=130)):
+        torch.library.opcheck(torch.ops.xstage.attention.default, (q, k, v, -1, 0.1))
+        torch.library.opcheck(
+            torch.ops.xstage.attention.default, (q.transpose(0, 1).contiguous().transpose(0, 1), k, v, 60, 0.1)
+        )
+
+
+def test_streams():
+    q, k, v = tensors(1, 2048, 8, 128)
+    want = attention(q, k, v)
+    side = torch.cuda.Stream()
+    torch.cuda._sleep(20_000_000)
+    q2 = q * 2
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        got = attention(q2 / 2, k, v)
+    torch.cuda.current_stream().wait_stream(side)
+    assert torch.equal(got, want)
+
+
+def test_graph_replay():
+    q, k, v = tensors(1, 1024, 4, 128)
+    attention(q, k, v)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        first = attention(q, k, v)
+        out = attention(first, k, v)
+    for seed in range(5):
+        for tensor in (q, k, v):
+            tensor.normal_()
+        graph.replay()
+        assert torch.equal(out, attention(attention(q, k, v), k, v)), seed
+
+
+def test_compile_has_no_breaks():
+    attend = UlyssesAttention()
+
+    def block(q, k, v):
+        return attend(q * 1.5, k, v, softmax_scale=0.1) + q
+
+    compiled = torch.compile(block, fullgraph=True, dynamic=True)
+    for rows in (128, 200):
+        q, k, v = tensors(1, rows, 4, 64)
+        with torch.no_grad():
+            assert torch.allclose(compiled(q, k, v).float(), block(q, k, v).float(), atol=0.05)
+
+
+@pytest.mark.parametrize("scenario", ["shapes", "different", "absent", "silent", "many", "compiled"])
+def test_two_ranks(scenario, tmp_path):
+    for status, output in torch_ranks.run(scenario, 2, tmp_path, "cuda"):
+        assert status == 0, output
+
+
+def test_three_ranks(tmp_path):
+    for status, output in torch_ranks.run("shapes", 3, tmp_path, "cuda"):
+        assert status == 0, output
+
+
+def test_a_graph_of_two_ranks(tmp_path):
+    if torch.cuda.device_count() < 2:
+        pytest.skip("one GPU: the exchange goes through the host, which no graph captures")
+    for status, output in torch_ranks.run("graph", 2, tmp_path, "cuda"):
+        assert status == 0, output
+
+
+def test_a_killed_rank_is_a_reason_on_the_other(tmp_path):
+    (status, output), (killed, _) = torch_ranks.run("killed", 2, tmp_path, "cuda")
+    assert killed == -9 and status == 0, output
+
+
+def moe_by_torch(x, ids, weights, gate, up, down, clamp=None):
+    """The layer in float32, rounded to bfloat16 where the kernel rounds."""
+
+    def rounded(value):
+        return value.bfloat16().float()
+
+    out = torch.zeros(x.shape, device=x.device)
+    for slot in range(ids.shape[1]):
+        part = torch.zeros(x.shape, device=x.device)
+        for expert in range(gate.shape[0]):
+            at = (ids[:, slot] == expert).nonzero()[:, 0]
+            rows = x[at].float()
+            g, u = rounded(rows @ gate[expert].float().T), rounded(rows @ up[expert].float().T)
+            if clamp:
+                g, u = g.clamp(max=clamp), u.clamp(-clamp, clamp)
+            middle = rounded(torch.nn.functional.silu(g) * u * weights[at, slot, None])
+            part[at] = rounded(middle @ down[expert].float().T)
+        out += part
+    return out
+
+
+def moe_case(tokens, hidden, inter, experts, topk, masked=False):
+    generator = torch.Generator(device="cuda").manual_seed(tokens + hidden)
+
+    def normal(*shape):
+        return torch.randn(shape, generator=generator, device="cuda")
+
+    gate, up = (normal(experts, inter, hidden).mul(hidden**-0.5).bfloat16() for _ in range(2))
+    down = normal(experts, hidden, inter).mul(inter**-0.5).bfloat16()
+    x, weights = normal(tokens, hidden).bfloat16(), normal(tokens, topk).abs()
+    ids = normal(tokens, experts).topk(topk, dim=1).indices
+    if masked:
+        ids[::3, 0] = -1
+    return x, ids, weights, gate, up, down
+
+
+@pytest.mark.parametrize(
+    "size",
+    [(300, 256, 192, 8, 2), (64, 512, 128, 4, 4), (1000, 128, 64, 16, 6)],
+    ids=lambda size: "x".join(map(str, size)),
+)
+def test_moe(size):
+    x, ids, weights, *matrices = moe_case(*size, masked=True)
+    layer = FusedMoE(*matrices, topk=size[4], tokens_most=size[0])
+    got = layer(x, ids, weights)
+    layer.check()
+    want = moe_by_torch(x, ids, weights, *matrices)
+    difference = 1 - 2 * (got.float() * want).sum() / ((got.float() ** 2).sum() + (want**2).sum())
+    assert difference < 1e-5 and got.dtype == torch.bfloat16
+    for order in (MoeOrder("wave"), MoeOrder(lead=40, group=3), MoeOrder(tile_rows=64, store="paced", slices=4)):
+        other = FusedMoE(*matrices, topk=size[4], tokens_most=size[0], order=order)
+        assert other.layer == layer.layer and torch.equal(other(x, ids, weights), got), order
+    apart = FusedMoE(*matrices, topk=size[4], tokens_most=size[0], fused=False)
+    assert torch.equal(apart(x, ids, weights), got)
+    clamped = FusedMoE(*matrices, topk=size[4], tokens_most=size[0], clamp=0.5)
+    want = moe_by_torch(x, ids, weights, *matrices, clamp=0.5)
+    assert (clamped(x, ids.int(), weights).float() - want).abs().max() < 0.02 * want.abs().max()
+    assert layer(x[:0], ids[:0], weights[:0]).shape == (0, size[1])
+    layer.check()
+    layer.close()
+
+
+def test_moe_as_an_operator():
+    x, ids, weights, *matrices = moe_case(128, 256, 128, 4, 2)
+    layer = FusedMoE(*matrices, topk=2, tokens_most=256)
+    arguments = (x, ids, weights, layer.w1, layer.w2, 0.0, layer.order, True, layer.layer)
+    torch.library.opcheck(torch.ops.xstage.fused_moe.default, arguments)
+    want = layer(x, ids, weights)
+    with torch.no_grad():
+        got = torch.compile(lambda x, ids, weights: layer(x * 1.0, ids, weights) + 1, fullgraph=True)(x, ids, weights)
+    assert torch.allclose(got.float(), want.float() + 1, atol=0.05)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = layer(x, ids, weights)
+    for _ in range(3):
+        x.normal_()
+        graph.replay()
+        assert torch.equal(out, layer(x, ids, weights))
+    with pytest.raises(xstage.UsageError, match="x is float16"):
+        layer(x.half(), ids, weights)
+    with pytest.raises(xstage.RangeError, match=r"ids is \(128, 1\); \(128, 2\) is needed"):
+        layer(x, ids[:, :1], weights)
+    with pytest.raises(xstage.RangeError, match="257 tokens, the layer was made for 256"):
+        layer(x.new_zeros(257, 256), ids.new_zeros(257, 2), weights.new_zeros(257, 2))
+    with pytest.raises(xstage.RangeError, match="not a multiple of 128"):
+        FusedMoE(*moe_case(8, 192, 64, 4, 2)[3:], topk=2, tokens_most=8)
+    layer(x, ids + 3, weights)
+    with pytest.raises(xstage.RangeError, match="id"):
+        layer.check()
+    layer.close()
+
+
+def test_moe_of_two_ranks(tmp_path):
+    for status, output in torch_ranks.run("experts", 2, tmp_path, "cuda"):
+        assert status == 0, output
