@@ -365,7 +365,8 @@ static void a_peer_that_does_not_come(void **state)
     moe_world_free(&world);
 }
 
-int main(void)
+/* An argument picks tests by name, with * and ?. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(back_to_back),
@@ -375,6 +376,8 @@ int main(void)
         cmocka_unit_test(ranks_that_disagree),
         cmocka_unit_test(a_peer_that_does_not_come),
     };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const int skipped = moe_machine_open(&machine);
     if (skipped)
         return skipped;
