@@ -127,9 +127,9 @@ static enum xst_status open_rank(struct xsti_moe_bench_state *b, struct xsti_moe
 static enum xst_status open_group(struct xsti_moe_bench_state *b, struct xsti_moe_bench_group *group,
                                   struct xst_diag *diag)
 {
-    /* One CTA an SM; an absent rank has its own, and the group it is compared with leaves as many. */
+    /* One CTA an SM, in pairs; an absent rank has its own, and the group it is compared with leaves as many. */
     if (b->request->ctas == 0)
-        group->layer.ctas = xst_moe_sm_count(b->device[0].kernels) - xsti_moe_bench_absent_ctas(b);
+        group->layer.ctas = (xst_moe_sm_count(b->device[0].kernels) - xsti_moe_bench_absent_ctas(b)) / 2 * 2;
     for (int64_t r = 0; r < group->layer.ranks; r++)
         XSTI_TRY(open_rank(b, group, r, diag));
     return XST_OK;

@@ -84,7 +84,7 @@ static void orders_that_are_refused(void **state)
     REFUSE(order.schedule = (enum xst_schedule)2, XST_ERR_RANGE, "schedule is 2, outside 0..1");
     REFUSE(order.lead = 0, XST_ERR_RANGE, "lead is 0, outside 1..");
     REFUSE(order.group = 0, XST_ERR_RANGE, "group is 0, outside 1..");
-    REFUSE(order.tile_rows = 96, XST_ERR_RANGE, "tile_rows is 96, not 64 or 128");
+    REFUSE(order.tile_rows = 96, XST_ERR_RANGE, "tile_rows is 96, not 64");
     REFUSE(order.store = (enum xst_moe_store)2, XST_ERR_RANGE, "store is 2, outside 0..1");
     REFUSE(order.store = XST_MOE_STORE_PACED; order.slices = 3, XST_ERR_RANGE, "slices is 3, not 1, 2, 4 or 8");
     REFUSE(order.delay_ns = -1, XST_ERR_RANGE, "delay_ns is -1, outside 0..");

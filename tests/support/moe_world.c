@@ -141,7 +141,7 @@ void moe_world_make(struct moe_machine *machine, const struct moe_case *made, in
                                           .topk = made->topk,
                                           .tokens_most = tokens_most,
                                           .ranks = made->ranks,
-                                          .ctas = xst_moe_sm_count(machine->kernels) / made->ranks};
+                                          .ctas = xst_moe_sm_count(machine->kernels) / made->ranks / 2 * 2};
     xt_ok(xst_moe_layout(&world->layer, &world->at, &diag), &diag);
     make_weights(world, made->numbers);
     for (int64_t r = 0; r < made->ranks; r++) {
