@@ -46,12 +46,11 @@ struct xsti_release {
     int64_t counter;
 };
 
+/* In the order of use: what every event touches comes first, two cache lines long. */
 struct xsti_member {
-    /* fixed */
     int32_t group; /* index over all sources */
     int32_t source;
     double capacity;
-    double base_weight;
     /* as of touch_us and touch_clock */
     double backlog;
     double left; /* bytes of the burst not accepted yet */
@@ -62,21 +61,23 @@ struct xsti_member {
     /* now */
     double accept; /* bytes per us without backpressure */
     double weight;
-    double threshold; /* accept / weight: capped when the group's clock runs at least as fast */
-    enum xsti_share share;
-    enum xsti_activity activity;
-    enum xsti_tag tag;
-    int floor_passed; /* issuing, and its issue floor is over: only backpressure holds it */
-    double since_us;  /* the current activity began */
+    double threshold;          /* accept / weight: capped when the group's clock runs at least as fast */
+    double since_us;           /* the current activity began */
+    uint8_t share;             /* enum xsti_share */
+    uint8_t activity;          /* enum xsti_activity */
+    uint8_t tag;               /* enum xsti_tag */
+    uint8_t floor_passed;      /* issuing, and its issue floor is over: only backpressure holds it */
+    int32_t next_waiter;       /* of the same counter; -1: last */
+    uint32_t release_capacity; /* power of two */
+    uint32_t release_first;
+    uint32_t release_count;
+    /* once a burst */
+    double base_weight;
+    uint64_t burst_index;
     /* program */
     int64_t step_index;
     struct xst_sim_step step;
-    int32_t next_waiter; /* of the same counter; -1: last */
-    uint64_t burst_index;
     struct xsti_release *releases; /* ring of pending posts */
-    uint32_t release_capacity;     /* power of two */
-    uint32_t release_first;
-    uint32_t release_count;
 };
 
 struct xsti_group {
@@ -84,6 +85,7 @@ struct xsti_group {
     int32_t first; /* into engine->roster */
     int32_t size;
     int32_t sharing;   /* members that share */
+    int32_t shared_at; /* its place in the source's sharing_groups, while it has such members */
     double weight;     /* their weights */
     double capped;     /* rates of capped members */
     double clock;      /* bytes per unit of weight */
@@ -99,9 +101,10 @@ struct xsti_source {
     double fence_us;
     int32_t first_group;
     int32_t group_count;
-    int32_t sharing; /* groups with a sharing member */
-    double capped;   /* rates of the groups without one */
-    double clock;    /* bytes per sharing group */
+    int32_t sharing;         /* groups with a sharing member */
+    int32_t *sharing_groups; /* which */
+    double capped;           /* rates of the groups without one */
+    double clock;            /* bytes per sharing group */
     double clock_us;
     double wants;     /* accepting rates of its members with a share: it cannot drain faster */
     int32_t active;   /* members with a share */

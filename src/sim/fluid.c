@@ -46,6 +46,17 @@ static enum xst_status stuck(const struct xsti_engine *engine, struct xst_diag *
         (long long)member->step.wait_value, (long long)engine->counters[member->step.wait_counter].value, waiting);
 }
 
+/* Those whose timers may be next: their members are on their way while this event is handled. */
+static void look_ahead(const struct xsti_engine *engine)
+{
+    for (int32_t i = 1; i <= XSTI_HEAP_WAYS && i < engine->timers.count; i++) {
+        const char *const member = (const char *)&engine->members[engine->timers.entries[i].id];
+        __builtin_prefetch(member);
+        __builtin_prefetch(member + 64);
+        __builtin_prefetch(member + 128);
+    }
+}
+
 static enum xst_status run(struct xsti_engine *engine, struct xst_diag *diag)
 {
     const int64_t limit = engine->config->event_limit ? engine->config->event_limit : INT64_MAX;
@@ -71,6 +82,7 @@ static enum xst_status run(struct xsti_engine *engine, struct xst_diag *diag)
         if (timer <= tag) {
             const int32_t id = engine->timers.entries[0].id;
             engine->fired = id;
+            look_ahead(engine);
             xsti_program_timer(engine, id);
             if (engine->fired == id)
                 xsti_heap_remove(&engine->timers, id);

@@ -33,6 +33,11 @@ static int counter_valid(const struct xsti_engine *engine, int64_t counter)
 static int step_valid(struct xsti_engine *engine, int32_t id)
 {
     const struct xst_sim_step *const step = &engine->members[id].step;
+    if (step->work_us >= 0 && step->work_us < INFINITY && step->load_us >= 0 && step->load_us < INFINITY &&
+        step->bytes >= 0 && step->bytes < INFINITY &&
+        (step->bytes == 0 || (step->floor_us > 0 && step->floor_us < INFINITY)) &&
+        counter_valid(engine, step->wait_counter) && counter_valid(engine, step->post_counter))
+        return 1;
     if (!(step->work_us >= 0) || !isfinite(step->work_us))
         fail(engine, id, "work_us", step->work_us);
     else if (!(step->load_us >= 0) || !isfinite(step->load_us))
@@ -43,9 +48,9 @@ static int step_valid(struct xsti_engine *engine, int32_t id)
         fail(engine, id, "floor_us of a burst", step->floor_us);
     else if (!counter_valid(engine, step->wait_counter))
         fail(engine, id, "wait_counter", (double)step->wait_counter);
-    else if (!counter_valid(engine, step->post_counter))
+    else
         fail(engine, id, "post_counter", (double)step->post_counter);
-    return engine->failed == XST_OK;
+    return 0;
 }
 
 /* The next step; 0 when the producer is done. */
@@ -208,6 +213,8 @@ static void end_step(struct xsti_engine *engine, int32_t id)
         post(engine, member->step.post_counter);
 }
 
+#define FALL_THROUGH __attribute__((fallthrough))
+
 /* Does the parts of steps from `part` on until one takes time. */
 static void go(struct xsti_engine *engine, int32_t id, enum part part)
 {
@@ -217,29 +224,29 @@ static void go(struct xsti_engine *engine, int32_t id, enum part part)
         case PART_FETCH:
             if (!fetch(engine, id))
                 return;
-            break;
+            FALL_THROUGH;
         case PART_WAIT:
             if (begin_wait(engine, id))
                 return;
-            break;
+            FALL_THROUGH;
         case PART_LOAD:
             if (member->step.load_us > 0) {
                 begin_load(engine, id);
                 return;
             }
-            break;
+            FALL_THROUGH;
         case PART_WORK:
             if (member->step.work_us > 0) {
                 begin_timed(engine, id, XSTI_ACTIVITY_WORK, member->step.work_us);
                 return;
             }
-            break;
+            FALL_THROUGH;
         case PART_STORE:
             if (member->step.bytes > 0) {
                 begin_store(engine, id);
                 return;
             }
-            break;
+            FALL_THROUGH;
         case PART_FENCE:
             if (member->step.flags & XST_SIM_FENCE) {
                 if (member->share != XSTI_SHARE_NONE)
@@ -248,13 +255,11 @@ static void go(struct xsti_engine *engine, int32_t id, enum part part)
                     begin_timed(engine, id, XSTI_ACTIVITY_FENCE, engine->sources[member->source].fence_us);
                 return;
             }
-            break;
+            FALL_THROUGH;
         case PART_POST:
             end_step(engine, id);
             part = PART_FETCH;
-            continue;
         }
-        part = (enum part)(part + 1);
     }
 }
 

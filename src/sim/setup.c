@@ -124,6 +124,7 @@ static size_t place(struct xsti_engine *engine, char *block)
     struct xsti_heap_entry *const order = take(block, &used, groups, sizeof *order);
     int32_t *const order_position = take(block, &used, groups, sizeof *order_position);
     int32_t *const capped = take(block, &used, members, sizeof *capped);
+    int32_t *const sharing = take(block, &used, groups, sizeof *sharing);
     if (!block)
         return used;
     for (size_t i = 0; i < members; i++)
@@ -136,6 +137,7 @@ static size_t place(struct xsti_engine *engine, char *block)
     engine->groups[0].tags = (struct xsti_heap){tags, tag_position, 0};
     engine->sources[0].groups = (struct xsti_heap){order, order_position, 0};
     engine->sources[0].capped_members = capped;
+    engine->sources[0].sharing_groups = sharing;
     return used;
 }
 
@@ -180,9 +182,11 @@ static void lay_out(struct xsti_engine *engine)
     struct xsti_heap_entry *const order = engine->sources[0].groups.entries;
     int32_t *const order_position = engine->sources[0].groups.position;
     int32_t *const capped = engine->sources[0].capped_members;
+    int32_t *const sharing = engine->sources[0].sharing_groups;
     for (int32_t s = 0; s < engine->source_count; s++) {
         struct xsti_source *const source = &engine->sources[s];
         source->groups = (struct xsti_heap){order + source->first_group, order_position, 0};
+        source->sharing_groups = sharing + source->first_group;
         source->capped_members = capped + engine->groups[source->first_group].first;
     }
 }

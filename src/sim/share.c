@@ -131,7 +131,8 @@ static void start_sharing(struct xsti_engine *engine, struct xsti_member *member
     if (group->sharing++ == 0) {
         group->weight = 0;
         group->threshold = INFINITY;
-        source->sharing++;
+        group->shared_at = source->sharing;
+        source->sharing_groups[source->sharing++] = member->group;
         source->capped -= group->capped;
     }
     source->wants += member->accept;
@@ -153,7 +154,9 @@ static void stop_sharing(struct xsti_engine *engine, struct xsti_member *member)
     stop_draining(source, member);
     if (--group->sharing == 0) {
         group->weight = 0;
-        source->sharing--;
+        const int32_t last = source->sharing_groups[--source->sharing];
+        source->sharing_groups[group->shared_at] = last;
+        engine->groups[last].shared_at = group->shared_at;
         source->capped += group->capped;
     } else {
         group->weight -= member->weight;
@@ -329,10 +332,8 @@ static struct xsti_member *saturated(struct xsti_engine *engine, struct xsti_sou
     source->cap_level = INFINITY;
     struct xsti_member *found = NULL;
     double found_excess = 0;
-    for (int32_t g = source->first_group; g < source->first_group + source->group_count; g++) {
-        struct xsti_group *const group = &engine->groups[g];
-        if (group->sharing == 0)
-            continue;
+    for (int32_t g = 0; g < source->sharing; g++) {
+        struct xsti_group *const group = &engine->groups[source->sharing_groups[g]];
         if (source->level >= group->threshold * group->weight + group->capped) {
             struct xsti_member *lowest = NULL;
             for (int32_t i = 0; i < group->size; i++) {
