@@ -31,6 +31,7 @@ class Kernels:
         size = function("xst_fa_a2a_control_bytes")()
         self.control = torch.zeros(size, dtype=torch.uint8, device=torch.device("cuda", index))
         self.prepared: dict[Any, Prepared] = {}
+        self.last: tuple[Any, Any] = (None, None)
 
     def keep(self, key: Any, prepared: Prepared) -> None:
         """Remembers a prepared call; forgets all when there are too many (shapes that never come again)."""
@@ -164,30 +165,40 @@ def prepare_alone(
 
 
 def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, key_len: int, scale: float) -> torch.Tensor:
-    """Attention of one rank on the current stream; (B, rows, heads, d), contiguous."""
-    index = q.device.index
+    """Attention of one rank on the current stream; (B, rows, heads, d), contiguous. Written for few steps a call."""
+    index = q.get_device()
+    half = torch.bfloat16
     if (
-        index is None
-        or q.dtype is not torch.bfloat16
-        or k.dtype is not torch.bfloat16
-        or v.dtype is not torch.bfloat16
-        or k.device != q.device
-        or v.device != q.device
-        or (torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad))
+        index < 0
+        or k.get_device() != index
+        or v.get_device() != index
+        or q.dtype is not half
+        or k.dtype is not half
+        or v.dtype is not half
+        or ((q.requires_grad or k.requires_grad or v.requires_grad) and torch.is_grad_enabled())
     ):
         check_tensors(q, k, v)
     kernels = kernels_of(index)
-    key = (q.shape, q.stride(), k.shape, k.stride(), v.shape, v.stride(), key_len, scale)
-    prepared = kernels.prepared.get(key)
-    if prepared is None:
-        prepared = prepare_alone(kernels, q, k, v, key_len, scale)
-        kernels.keep(key, prepared)
+    key = (q.shape, k.shape, v.shape, q.stride(), k.stride(), v.stride(), key_len, scale)
+    last_key, prepared = kernels.last
+    if key != last_key:
+        prepared = kernels.prepared.get(key)
+        if prepared is None:
+            prepared = prepare_alone(kernels, q, k, v, key_len, scale)
+            kernels.keep(key, prepared)
+        kernels.last = key, prepared
     out = torch.empty_like(q, memory_format=torch.contiguous_format)
     call_ref, choice_ref, diag_ref = prepared.references
     with prepared.lock:
-        prepared.q.address, prepared.k.address, prepared.v.address = q.data_ptr(), k.data_ptr(), v.data_ptr()
+        prepared.q.address = q.data_ptr()
+        prepared.k.address = k.data_ptr()
+        prepared.v.address = v.data_ptr()
         prepared.out[0] = out.data_ptr()
-        status = on_device(index, kernels.launch, kernels.handle, call_ref, choice_ref, stream_of(index), diag_ref)
+        stream = torch._C._cuda_getCurrentRawStream(index)
+        if torch._C._cuda_getDevice() == index:
+            status = kernels.launch(kernels.handle, call_ref, choice_ref, stream, diag_ref)
+        else:
+            status = on_device(index, kernels.launch, kernels.handle, call_ref, choice_ref, stream, diag_ref)
         if status != 0:
             raise failure(status, prepared.diag)
     return out

@@ -54,7 +54,9 @@ class Block:
 class Room:
     """One workspace: all ranks' blocks of one size, mapped here."""
 
-    def __init__(self, ranks: Ranks, device: torch.device, output_bytes: int) -> None:
+    def __init__(
+        self, ranks: Ranks, device: torch.device, output_bytes: int, word: tuple[torch.Tensor, c_uint32]
+    ) -> None:
         control = -(-function("xst_fa_a2a_control_bytes")() // _ALIGN) * _ALIGN
         self.output_bytes = output_bytes
         self.handle = c_void_p()
@@ -67,21 +69,34 @@ class Room:
         self.output = self.bytes[control:]
         fault = function("xst_fa_a2a_fault_offset")()
         self.fault = self.bytes[fault : fault + 4]
-        self.mirror, self.seen = _host_word()
+        self.mirror, self.seen = word
         self.captured = False
         self.prepared: dict[Any, Prepared] = {}
         self.last: Prepared | None = None
 
 
-def _host_word() -> tuple[torch.Tensor, c_uint32]:
-    """4 bytes of page-locked memory, as a tensor and as a number. Not of torch's own pool, whose bookkeeping a graph
-    would capture."""
-    page = mmap.mmap(-1, mmap.PAGESIZE)
-    words = torch.frombuffer(page, dtype=torch.uint8)
-    error = torch.cuda.cudart().cudaHostRegister(words.data_ptr(), mmap.PAGESIZE, 0)  # type: ignore[no-untyped-call]
-    if int(error) != 0:
-        raise DeviceError(f"a page of host memory cannot be locked: {error}")
-    return words[:4], c_uint32.from_buffer(page)
+class HostWords:
+    """A page of locked memory, handed out in words of 4 bytes, each as a tensor and as a number. Not of torch's own
+    pool, whose bookkeeping a graph would capture."""
+
+    def __init__(self) -> None:
+        self.page = mmap.mmap(-1, mmap.PAGESIZE)
+        self.bytes = torch.frombuffer(self.page, dtype=torch.uint8)
+        self.taken = 0
+        error = torch.cuda.cudart().cudaHostRegister(self.bytes.data_ptr(), mmap.PAGESIZE, 0)
+        if int(error) != 0:
+            raise DeviceError(f"a page of host memory cannot be locked: CUDA error {int(error)}")
+
+    def take(self) -> tuple[torch.Tensor, c_uint32]:
+        """The next word, 0. After the last one the first is given out again: its room is long gone."""
+        at = 4 * self.taken % mmap.PAGESIZE
+        self.taken += 1
+        number = c_uint32.from_buffer(self.page, at)
+        number.value = 0
+        return self.bytes[at : at + 4], number
+
+    def release(self) -> None:
+        torch.cuda.cudart().cudaHostUnregister(self.bytes.data_ptr())
 
 
 class Exchange:
@@ -95,6 +110,7 @@ class Exchange:
         self.agreed: set[tuple[Any, ...]] = set()
         self.room: Room | None = None
         self.kept: list[Room] = []
+        self.words: HostWords | None = None
         self.calls = 0
         self.number = max(EXCHANGES, default=0) + 1
         EXCHANGES[self.number] = self
@@ -190,7 +206,8 @@ class Exchange:
         elif self.room:
             old, self.room = self.room, None
             call("xst_workspace_destroy", old.handle)
-        self.room = Room(self.ranks, self.device, output_bytes)
+        self.words = self.words or HostWords()
+        self.room = Room(self.ranks, self.device, output_bytes, self.words.take())
         return self.room
 
     def attend(
@@ -347,6 +364,9 @@ class Exchange:
             torch.cuda.synchronize(self.device)
         for room in rooms:
             call("xst_workspace_destroy", room.handle)
+        if self.words:
+            self.words.release()
+            self.words = None
 
     def abandon(self) -> None:
         """On this rank alone, after the group has failed."""

@@ -351,7 +351,11 @@ def _order(order: MoeOrder, struct: _abi.xst_moe_layer, layer: Layer) -> _abi.xs
     rows = order.tile_rows or (128 if struct.tokens_most * struct.topk * struct.ranks > 64 * struct.experts else 64)
     lead = order.lead
     if order.schedule == "interleaved" and lead == 0:
-        shape = MoeShape(struct.hidden, struct.inter, struct.experts, struct.topk, struct.tokens_most, struct.ranks)
+        # What one rank computes; alone, as if a second one held as many experts again.
+        share = 2 if struct.ranks == 1 else 1
+        shape = MoeShape(
+            struct.hidden, struct.inter, share * struct.experts, struct.topk, struct.tokens_most, share * struct.ranks
+        )
         lead = knee(shape, MoeTiles(tile_rows=rows, producers=struct.ctas), order.group)
     found = _abi.xst_moe_order(
         word("schedule", order.schedule), max(lead, 1), order.group, rows, STORES.index(order.store), order.slices, 0, 0

@@ -92,6 +92,7 @@ class UlyssesAttention(torch.nn.Module):
         self.ranks = dist.get_world_size(group) if together else 1
         self.rank = dist.get_rank(group) if together else 0
         self.exchange = 0
+        self.plain = self.ranks == 1 and backend == "fused"
         if self.ranks > 1:
             self.exchange = _shared_exchange(group, _device(device), timeout_s, store, slices).number
 
@@ -133,6 +134,11 @@ class UlyssesAttention(torch.nn.Module):
                 between ranks, on all ranks with both. RangeError: sizes. WaitTimeoutError: a rank did not come, to this
                 call or to an earlier one.
         """
+        if self.plain and joint_strategy == "none" and lengths is None and not neutral:  # the short way
+            scale = query.shape[-1] ** -0.5 if softmax_scale is None else softmax_scale
+            keys = -1 if key_length is None else key_length
+            alone: torch.Tensor = torch.ops.xstage.attention.default(query, key, value, keys, scale)
+            return alone
         text = _text(joint_tensor_query, joint_tensor_key, joint_tensor_value, joint_strategy)
         _refuse(neutral)
         first, scale, keys = (
@@ -150,7 +156,7 @@ class UlyssesAttention(torch.nn.Module):
             if text:
                 q = torch.cat([text[0], query] if first else [query, text[0]], dim=1)
                 k, v = torch.cat([key, text[1]], dim=1), torch.cat([value, text[2]], dim=1)
-            alone: torch.Tensor = torch.ops.xstage.attention.default(q, k, v, keys, scale)
+            alone = torch.ops.xstage.attention.default(q, k, v, keys, scale)
             return alone
         out: torch.Tensor = torch.ops.xstage.ulysses_attention.default(
             query, key, value, text, rows, self.rank, keys, scale, first, self.reuse_output, self.exchange
