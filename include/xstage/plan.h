@@ -65,7 +65,7 @@ enum { XST_PLAN_IN_FA = 1, XST_PLAN_IN_MOE = 2, XST_PLAN_IN_TRAFFIC = 4, XST_PLA
     X(tile_rows, INT, XST_PLAN_IN_FA, "b_m: rows of an output tile")                                                   \
     X(warpgroups, INT, XST_PLAN_IN_FA, "consumer warpgroups: one per 64 rows")                                         \
     X(chunk_bytes, REAL, XST_PLAN_IN_FA, "what one producer stores at once: the tile or a slice of it")                \
-    X(slices, INT, XST_PLAN_IN_FA, "pieces in which a tile leaves during the next one (17); 1: at once")               \
+    X(slices, INT, XST_PLAN_IN_FA | XST_PLAN_IN_MOE, "pieces a tile leaves in during the next one (17); 1: at once")   \
     X(span_us, REAL, XST_PLAN_IN_FA, "time over which the slices leave (17); 0: at once")                              \
     X(wave_blocks, INT, XST_PLAN_IN_MOE, "row blocks of a wave at most; null: whole experts")                          \
     X(lead_tiles, INT, XST_PLAN_IN_MOE, "Linear-1 tiles that run ahead")                                               \
@@ -272,6 +272,7 @@ struct xst_moe_candidate {
     enum xst_method method;
     int64_t lead_tiles;  /* interleaved */
     int64_t group_tiles; /* interleaved: Linear-2 tiles per turn */
+    int64_t slices;      /* bulk: pieces a tile leaves in; 1 for plain stores */
     int64_t waves;       /* wave */
     int64_t wave_blocks; /* wave: blocks at most; 0: whole experts */
     double predicted_us; /* meaningless unless gap is NONE */
@@ -297,6 +298,16 @@ size_t xst_moe_workspace_bytes(const struct xst_moe_setup *setup);
 enum xst_status xst_moe_choose(const struct xst_moe_setup *setup, const int64_t *rows_per_expert, int64_t experts,
                                void *workspace, size_t workspace_bytes, struct xst_moe_choice *choice_out,
                                struct xst_diag *diag);
+
+/* What the fused kernel of moe_kernel.h is told, in its units: the least predicted candidate that it can run. It cuts no waves
+ * (wave_blocks) and has no 4-byte stores; plain stores are `at_once`, bulk stores `paced`. The layer must be the setup's: sizes,
+ * bf16, tiles of 256 columns and 64, 128 or 256 rows, `ctas` CTAs (two to a tile of 256 rows: plan for half as many producers).
+ * No allocation. XST_ERR_RANGE names what differs; XST_ERR_NO_DATA when no such candidate was predicted. */
+struct xst_moe_layer;
+struct xst_moe_order;
+enum xst_status xst_moe_order_of(const struct xst_moe_setup *setup, const struct xst_moe_choice *choice,
+                                 const struct xst_moe_layer *layer, struct xst_moe_order *order_out,
+                                 struct xst_diag *diag);
 
 /* One rank's counts with every candidate and its reason. `rank` is only for the record. */
 enum xst_status xst_plan_moe(const struct xst_profile *profile, const struct xst_moe_shape *shape,

@@ -174,16 +174,18 @@ static void describe_fa(const struct xst_plan_candidate *c, char *text, size_t b
 
 static void describe_moe(const struct xst_plan_candidate *c, char *text, size_t bytes)
 {
-    char most[48] = "";
+    char most[48] = "", slices[32] = "";
+    if (c->slices.value > 1)
+        snprintf(slices, sizeof slices, " in %.0f slices", c->slices.value);
     if (c->wave_blocks.known)
         snprintf(most, sizeof most, " of %.0f blocks at most", c->wave_blocks.value);
     if (c->schedule == XST_SCHEDULE_WAVE)
-        snprintf(text, bytes, "wave schedule, %.0f wave%s%s, %s stores", c->waves.value, c->waves.value == 1 ? "" : "s",
-                 most, xst_method_text(c->method));
+        snprintf(text, bytes, "wave schedule, %.0f wave%s%s, %s stores%s", c->waves.value,
+                 c->waves.value == 1 ? "" : "s", most, xst_method_text(c->method), slices);
     else
-        snprintf(text, bytes, "interleaved, lead of %.0f Linear-1 tiles, %.0f Linear-2 tile%s a turn, %s stores",
+        snprintf(text, bytes, "interleaved, lead of %.0f Linear-1 tiles, %.0f Linear-2 tile%s a turn, %s stores%s",
                  c->lead_tiles.value, c->group_tiles.value, c->group_tiles.value == 1 ? "" : "s",
-                 xst_method_text(c->method));
+                 xst_method_text(c->method), slices);
 }
 
 static void describe_traffic(const struct xst_plan_candidate *c, char *text, size_t bytes)

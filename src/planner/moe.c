@@ -27,6 +27,7 @@ static void copy(const struct xst_moe_candidate *from, struct xst_plan_candidate
     to->method = from->method;
     to->schedule = from->schedule;
     to->extrapolated = from->extrapolated;
+    to->slices = xsti_plan_known((double)from->slices);
     if (from->schedule == XST_SCHEDULE_WAVE) {
         to->waves = xsti_plan_known((double)from->waves);
         if (from->wave_blocks > 0)
@@ -116,6 +117,26 @@ static void fill_answers(const struct xst_moe_setup *setup, const struct xst_moe
 #undef PUT
 }
 
+/* The best that the fused kernel can run, where that is not what was chosen. */
+static void note_kernel(struct xst_plan *plan)
+{
+    const struct xst_plan_candidate *best = NULL;
+    if (plan->chosen < 0 || !plan->considered[plan->chosen].wave_blocks.known)
+        return;
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct xst_plan_candidate *const candidate = &plan->considered[i];
+        if (candidate->predicted_us.known && !candidate->wave_blocks.known &&
+            (!best || candidate->predicted_us.value < best->predicted_us.value))
+            best = candidate;
+    }
+    const size_t used = strlen(plan->note);
+    if (best)
+        snprintf(plan->note + used, sizeof plan->note - used,
+                 "%sThe fused kernel cuts no waves; the best it can run is %s with %s stores, %.4g us.",
+                 used ? " " : "", xst_schedule_text(best->schedule), xst_method_text(best->method),
+                 best->predicted_us.value);
+}
+
 static void fill_note(struct xst_plan *plan)
 {
     char saved[XSTI_PLAN_AMOUNT_BYTES], cost[XSTI_PLAN_AMOUNT_BYTES];
@@ -163,6 +184,7 @@ enum xst_status xst_plan_moe(const struct xst_profile *profile, const struct xst
         xsti_plan_finish(&candidates, &result);
         fill_answers(&setup, choice, rank, &result);
         fill_note(&result);
+        note_kernel(&result);
         *plan_out = result;
     } else {
         free(candidates.list);

@@ -27,6 +27,7 @@ struct xsti_moe_flow {
     struct xst_stage stage; /* burst_bytes: of one round of all CTAs, remote share */
     double capacity_bytes;  /* backlog at which a producer waits */
     double fence_us;
+    int64_t slices; /* bulk: pieces a tile leaves in */
     int staged;
     int extrapolated;
     enum xst_moe_gap gap;

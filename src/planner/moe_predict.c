@@ -9,11 +9,22 @@
 
 #include "planner/moe_fluid.h"
 
-enum { MOST_ROUNDS = 256 };
+enum { MOST_ROUNDS = 256, MOST_SLICES = 8 };
 
 int64_t xsti_moe_blocks(const struct xst_moe_setup *setup, int64_t rows)
 {
     return (rows + setup->plan.tile_rows - 1) / setup->plan.tile_rows;
+}
+
+/* Bulk stores leave in the fewest pieces of which one per CTA delays no load (16); where that is not known, at once. */
+static int64_t slices_of(const struct xst_path *path, double burst_bytes)
+{
+    int64_t slices = 1;
+    if (path->method != XST_METHOD_BULK || !path->free_capacity_bytes.known)
+        return 1;
+    while (slices < MOST_SLICES && burst_bytes / (double)slices > path->free_capacity_bytes.value)
+        slices *= 2;
+    return slices;
 }
 
 struct xsti_moe_flow xsti_moe_flow_of(const struct xsti_moe_layer *layer, enum xst_method method)
@@ -30,6 +41,7 @@ struct xsti_moe_flow xsti_moe_flow_of(const struct xsti_moe_layer *layer, enum x
     flow.stage.burst_bytes = layer->producers * tile_bytes * remote;
     flow.stage.drain_bytes_per_us = path->drain_bytes_per_us.value;
     flow.fence_us = path->fence_us.value;
+    flow.slices = slices_of(path, flow.stage.burst_bytes);
     flow.gap = !path->drain_bytes_per_us.known ? XST_MOE_GAP_DRAIN
                : !path->fence_us.known         ? XST_MOE_GAP_FENCE
                                                : XST_MOE_GAP_NONE;
@@ -199,6 +211,7 @@ void xsti_moe_predict(const struct xsti_moe_layer *layer, const struct xsti_moe_
     const double remote = (double)(setup->shape.ranks - 1) / (double)setup->shape.ranks;
     candidate->gap = flow->gap;
     candidate->extrapolated = flow->extrapolated;
+    candidate->slices = flow->slices;
     candidate->compute_us =
         ((double)layer->l1_tiles * setup->l1_us + (double)layer->l2_tiles * setup->l2_us) / layer->producers;
     memory(layer, candidate);
