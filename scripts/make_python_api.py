@@ -11,6 +11,7 @@ import argparse
 import ast
 import inspect
 import pathlib
+import re
 import sys
 
 TREE = pathlib.Path(__file__).resolve().parents[1]
@@ -102,15 +103,19 @@ def documented(node, prefix, level):
 
 
 def blocks(text):
-    """A docstring as Markdown: its sections as code-free lists."""
+    """A docstring as Markdown: the entries of its sections become lists."""
     section = False
     for line in inspect.cleandoc(text).splitlines():
-        if line.rstrip() in ("Args:", "Returns:", "Raises:"):
+        entry = re.match(r"    ([\w, ]+): (.*)", line)
+        if line in ("Args:", "Attributes:", "Returns:", "Raises:"):
             section = True
-            yield f"*{line.strip()[:-1]}*"
+            yield f"*{line[:-1]}*"
             yield ""
-        elif section and line.startswith("    "):
-            yield line[4:]
+        elif section and entry:
+            names = ", ".join(f"`{name}`" for name in entry.group(1).split(", "))
+            yield f"- {names}: {entry.group(2)}"
+        elif section and line:
+            yield line[4:] if line.startswith("        ") or line.startswith("    (") else line.strip()
         else:
             section = section and not line
             yield line

@@ -886,10 +886,11 @@ class xst_moe_setup(Structure):
 
 class xst_moe_candidate(Structure):
     _fields_ = [
-        ("schedule", c_int), ("method", c_int), ("lead_tiles", c_int64), ("group_tiles", c_int64), ("waves", c_int64),
-        ("wave_blocks", c_int64), ("predicted_us", c_double), ("compute_us", c_double), ("exposed_issue_us", c_double),
-        ("starve_us", c_double), ("pull_us", c_double), ("locality_us", c_double), ("weights_us", c_double),
-        ("tail_us", c_double), ("working_set_bytes", c_double), ("gap", c_int), ("extrapolated", c_int32)
+        ("schedule", c_int), ("method", c_int), ("lead_tiles", c_int64), ("group_tiles", c_int64), ("slices", c_int64),
+        ("waves", c_int64), ("wave_blocks", c_int64), ("predicted_us", c_double), ("compute_us", c_double),
+        ("exposed_issue_us", c_double), ("starve_us", c_double), ("pull_us", c_double), ("locality_us", c_double),
+        ("weights_us", c_double), ("tail_us", c_double), ("working_set_bytes", c_double), ("gap", c_int),
+        ("extrapolated", c_int32)
     ]
 
 
@@ -1344,6 +1345,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_moe_interleave_w1": (None, [POINTER(c_uint16), POINTER(c_uint16), c_int64, c_int64, POINTER(c_uint16)]),
     "xst_moe_layout": (c_int, [POINTER(xst_moe_layer), POINTER(xst_moe_layout), POINTER(xst_diag)]),
     "xst_moe_open": (c_int, [c_int64, POINTER(c_void_p), POINTER(xst_diag)]),
+    "xst_moe_order_of": (c_int, [
+        POINTER(xst_moe_setup), POINTER(xst_moe_choice), POINTER(xst_moe_layer), POINTER(xst_moe_order),
+        POINTER(xst_diag)
+    ]),
     "xst_moe_preset_find": (c_int, [c_char_p, POINTER(POINTER(xst_moe_preset)), POINTER(xst_diag)]),
     "xst_moe_presets": (POINTER(xst_moe_preset), [POINTER(c_size_t)]),
     "xst_moe_setup_make": (c_int, [

@@ -62,14 +62,18 @@ def audit(
         shape: an `AttentionShape`, a `MoeShape`, or a `Traffic` description of any kernel.
         profile: a profile, or its name or file.
         tiles: how the kernel is cut; None takes the defaults. Not for traffic.
-        peak_tflops: dense peak of the device, 0: the profile's; given_tflops: measured rate, shown beside the peak's
-            numbers.
-        lead: moe: the lead to examine, in Linear-1 tiles, 0: none.
+        peak_tflops: dense peak of the device; 0: the profile's.
+        given_tflops: measured rate, shown beside the peak's numbers; 0: none.
+        lead: moe: the lead to examine, in Linear-1 tiles; 0: none.
         extrapolate: read the profile's tables outside their valid range too.
+
+    Returns:
+        An `Audit`: verdict, margins, what to change.
 
     Raises:
         UsageError: `tiles` does not belong to the shape.
-        RangeError: a dimension outside its range. NoDataError: the profile lacks the path or the rate.
+        RangeError: a dimension outside its range.
+        NoDataError: the profile lacks the path or the rate.
     """
     owner = as_profile(profile)
     options = _abi.xst_audit_options(int(extrapolate), peak_tflops, given_tflops, lead)

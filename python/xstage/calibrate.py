@@ -25,9 +25,15 @@ _RECORDED_NAME = "h200x2-nvlink"
 
 
 class Calibration:
-    """What a calibration gives. profile: the fitted `Profile`; samples: the rows it was fitted to; machine: what was
-    measured or read ("cuda:0,1", "sim:...", "recorded", "file:..."); validation: how far each law is from the rows, one
-    record for each path, quantity, model and kind of rows (errors are relative, except median_abs_err_us)."""
+    """What a calibration gives.
+
+    Attributes:
+        profile: the fitted `Profile`.
+        samples: the rows it was fitted to.
+        machine: what was measured or read ("cuda:0,1", "sim:...", "recorded", "file:...").
+        validation: how far each law is from the rows: one record for each path, quantity, model and kind of rows.
+            Errors are relative, except median_abs_err_us.
+    """
 
     def __init__(self, machine: str, samples: Samples, facts: _abi.xst_machine_facts, name: str) -> None:
         self.machine, self.samples = machine, samples
@@ -69,10 +75,13 @@ def fit(samples: Samples, facts: str | os.PathLike[str] | None = None, name: str
     """Fits a profile to rows.
 
     Args:
-        samples: rows of one machine; facts: a JSON file with facts of the machine; name: of the profile.
+        samples: rows of one machine.
+        facts: a JSON file with facts of the machine; None: none.
+        name: of the profile.
 
     Raises:
-        NoDataError: there is no row at all. ParseError, FileError: the facts cannot be read.
+        NoDataError: there is no row at all.
+        ParseError, FileError: the facts cannot be read.
     """
     return Calibration("samples", samples, _facts(facts), name)
 
@@ -118,15 +127,18 @@ def calibrate(
     """Measures a machine and fits its profile.
 
     Args:
-        machine: "cuda", "cuda:0,1" (these devices; the first one sends), "sim:KEY=VALUE,..." (a synthetic machine),
+        machine: "cuda" or "cuda:0,1" (these devices; the first one sends), "sim:KEY=VALUE,..." (a synthetic machine),
             "sim:NAME" (one made from a stored profile), "recorded" (the recorded pair of H200s), "file:A.csv,B.csv"
-            (rows of files); None: this machine where it can be measured, else "recorded". `Calibration.machine` says
+            (rows of files). None: this machine where it can be measured, else "recorded"; `Calibration.machine` says
             which it was.
-        name: of the profile; None: that of the machine. seed: of a synthetic machine made from a profile.
+        name: of the profile; None: that of the machine.
+        seed: of a synthetic machine made from a profile.
         timeout_s: most wall time of one target's measurement, in seconds.
 
     Raises:
-        UsageError: no such machine. UnavailableError: not possible here. WaitTimeoutError: `timeout_s` ran out.
+        UsageError: no such machine.
+        UnavailableError: not possible here.
+        WaitTimeoutError: `timeout_s` ran out.
         KeyboardInterrupt: between two runs; nothing is fitted then.
     """
     chosen = machine or _present()

@@ -92,11 +92,15 @@ def predict(
 
     Args:
         profile: a profile, or its name or file.
-        producers: K, 1 or more; bytes_per_producer: B, 1 or more; gap_us: G, 0 or more. Arrays broadcast against each
-            other.
-        method: "st16", "st4" or "bulk"; target: "peer", "host" or "local" (None: peer where the profile has it);
-            direction: "one" or "both"; threads: of a producer, 0 for the default of 256; piece_bytes, pitch_bytes: rows
-            at a pitch, 0 for one block.
+        producers: K, 1 or more. Arrays broadcast against each other.
+        bytes_per_producer: B, 1 or more.
+        gap_us: G, 0 or more.
+        method: "st16", "st4" or "bulk".
+        target: "peer", "host" or "local"; None: peer where the profile has it, else its first path's.
+        direction: "one" or "both".
+        threads: of a producer; 0: 256.
+        piece_bytes: bytes of one contiguous piece; 0: one block.
+        pitch_bytes: distance between pieces; 0: one block.
         extrapolate: read the profile's tables outside their valid range too.
 
     Returns:

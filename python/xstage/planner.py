@@ -69,11 +69,13 @@ def _methods(words: Sequence[str] | None) -> int:
 
 
 def routing(shape: MoeShape, kind: str = "uniform", skew: float = 2.0) -> NDArray[np.int64]:
-    """Made-up routing: rows that each expert of the model receives from all ranks together, reproducible.
+    """Made-up routing, reproducible: rows that each expert of the model receives from all ranks together.
 
     Args:
+        shape: the layer.
         kind: "uniform", "zipf" (expert i in proportion to 1 / (i + 1)^skew), "hot-expert" (one takes `skew` times the
             mean) or "hot-rank" (the first rank's experts take `skew` times the mean).
+        skew: see `kind`.
     """
     counts = np.zeros(shape.experts, dtype=np.int64)
     call("xst_routing_make", word("routing", kind), skew, byref(shape._c()), counts.ctypes.data_as(_PI64))
@@ -122,17 +124,24 @@ def plan(
         shape: an `AttentionShape`, a `MoeShape`, or a `Traffic` description of any kernel.
         profile: a profile, or its name or file.
         methods: store methods considered, e.g. ("st16", "bulk"); None: the default set.
-        peak_tflops: dense peak of the device, 0: the profile's; given_tflops: measured rate, 0: the peak is taken.
-        producers: CTAs, 0: the profile's SM count.
+        peak_tflops: dense peak of the device; 0: the profile's.
+        given_tflops: measured rate; 0: the peak is taken.
+        producers: CTAs; 0: the profile's SM count.
         phase: attention: "unknown" or "aligned" (bursts start together), "shifted" (they drift).
-        tiles: moe: how the layer is cut. counts: moe: rows of each of the model's experts; None: made up by `routing`
-            and `skew`.
+        tiles: moe: how the layer is cut; None: the defaults.
+        counts: moe: rows of each of the model's experts; None: made up by `routing` and `skew`.
+        routing: moe: "uniform", "zipf", "hot-expert" or "hot-rank".
+        skew: moe: see `routing()`.
         rank: moe: the rank planned for; None: the one with most rows.
         extrapolate: read the profile's tables outside their valid range too.
 
+    Returns:
+        A `Plan`: the choice, the runner-up, every candidate with its reason.
+
     Raises:
         UsageError: an argument that does not go with the shape, or a word that is not valid.
-        RangeError: a dimension outside its range. NoDataError: the profile lacks what is needed.
+        RangeError: a dimension outside its range.
+        NoDataError: the profile lacks what is needed.
     """
     owner = as_profile(profile)
     found = _abi.xst_plan()

@@ -20,9 +20,13 @@ class AttentionShape:
     """Attention with the all-to-all behind it (Ulysses), of the whole model.
 
     Args:
-        heads: H, all ranks together; head_dim: d; seq: M, rows of the whole sequence; ranks: devices that exchange;
-            batch: B;
-            element_bytes: of an output value, 2 for bf16.
+        heads: H, all ranks together.
+        head_dim: d.
+        seq: M, rows of the whole sequence.
+        ranks: devices that exchange.
+        batch: B.
+        element_bytes: of an output value, 2 for bf16.
+        name: for people.
     """
 
     heads: int
@@ -51,9 +55,14 @@ class MoeShape:
     """A mixture-of-experts layer.
 
     Args:
-        hidden: H; inter: I, width after the gated activation; experts: of the model, all ranks together; topk: experts
-            of one token; tokens: of one rank; ranks: devices that exchange; element_bytes: of a stored value, 2 for
-            bf16.
+        hidden: H.
+        inter: I, width after the gated activation.
+        experts: of the model, all ranks together.
+        topk: experts of one token.
+        tokens: of one rank.
+        ranks: devices that exchange.
+        element_bytes: of a stored value, 2 for bf16.
+        name: for people.
     """
 
     hidden: int
@@ -102,9 +111,18 @@ class Traffic:
 
 @dataclass(frozen=True)
 class AttentionTiles:
-    """How attention is cut: rows of an output tile, keys of an inner step, CTAs (0: the device's SMs), K/V tiles loaded
-    ahead, output tiles a CTA holds back, the store method, what is known of the bursts' phase, and the rate of one SM
-    in flop per us (0: the peak's share)."""
+    """How attention is cut.
+
+    Args:
+        tile_rows: rows of an output tile.
+        tile_cols: keys of an inner step.
+        producers: CTAs; 0: the device's SMs.
+        stages: K/V tiles loaded ahead.
+        staging_slots: output tiles a CTA can hold back.
+        method: "st16", "st4" or "bulk".
+        phase: what is known of the bursts: "unknown", "aligned" or "shifted".
+        sm_flop_per_us: rate of one SM; 0: the peak's share.
+    """
 
     tile_rows: int = 128
     tile_cols: int = 128
@@ -130,9 +148,20 @@ class AttentionTiles:
 
 @dataclass(frozen=True)
 class MoeTiles:
-    """How a mixture-of-experts layer is cut: tile sizes, CTAs (0: the device's SMs), operand tiles loaded ahead, output
-    tiles a CTA holds back, the store method, the schedule ("wave" or "interleaved"), the activation's share of a
-    Linear-1 tile's matrix time, and the rate of one SM in flop per us (0: the peak's share)."""
+    """How a mixture-of-experts layer is cut.
+
+    Args:
+        tile_rows: rows of a tile.
+        tile_cols: columns of a tile.
+        tile_depth: depth of an inner step.
+        producers: CTAs; 0: the device's SMs.
+        stages: operand tiles loaded ahead.
+        staging_slots: output tiles a CTA can hold back.
+        method: "st16", "st4" or "bulk".
+        schedule: "wave" or "interleaved".
+        act_frac: activation and publish of a Linear-1 tile, as a share of its matrix time.
+        sm_flop_per_us: rate of one SM; 0: the peak's share.
+    """
 
     tile_rows: int = 128
     tile_cols: int = 256

@@ -25,9 +25,15 @@ _KIND_NAMES = {AttentionShape: (b"attention",), MoeShape: (b"Linear 1", b"Linear
 class Simulation:
     """A kernel's run through time. Times in us.
 
-    makespan_us: everything visible everywhere; sender_us: the last rank done and issued; free_us: the same kernel
-    without its
-    exchange and exposed_us: what the exchange adds to it (None when that run was left out).
+    Attributes:
+        makespan_us: everything visible everywhere.
+        sender_us: the last rank done and issued.
+        free_us: the same kernel without its exchange; None: that run was left out.
+        exposed_us: what the exchange adds to it; None likewise.
+        issue_us, issue_max_us: of a burst, mean and worst.
+        sent_bytes: by all ranks.
+        backlog_peak_bytes: of one rank.
+        tiles, events: how much was stepped through.
     """
 
     def __init__(self, result: _abi.xst_timeline_result, spans: _abi.xst_spans, kinds: tuple[bytes, ...]) -> None:
@@ -110,19 +116,27 @@ def simulate(
     """Steps a kernel through time.
 
     Args:
-        shape: an `AttentionShape`, a `MoeShape`, or a `Traffic` description; profile: a profile, or its name or file.
-        tiles: how the kernel is cut; None takes the defaults. ranks: for traffic, else the shape's.
-        issuer: "own" (the role that computed the tile issues) or "role"; coupling: "issue" or "completion" (the rival
-            view).
-        jitter: log-normal spread of the tiles' work, 0..1; start_skew_us: each rank starts this much after the one
-            before it.
-        counts: moe: rows of each expert; None: made up by `routing` and `skew`. lead: interleaved schedule: Linear-1
-            tiles ahead,
-            0: the knee of the list; group: Linear-2 tiles in a row; ring_blocks: row blocks the pools hold, 0: all;
-            pull: rows are fetched from their owners.
-        series_points: most points of `series`; free_run: also step the kernel without its exchange, which tells what is
-            exposed.
-        pictures: keep spans of the first `picture_ranks` ranks, for `svg` and `trace`.
+        shape: an `AttentionShape`, a `MoeShape`, or a `Traffic` description of any kernel.
+        profile: a profile, or its name or file.
+        tiles: how the kernel is cut; None takes the defaults.
+        ranks: for traffic, default 2; else the shape's.
+        issuer: "own" (the role that computed the tile issues) or "role" (one behind the staging slots).
+        coupling: "issue", or "completion": the rival view, that issue waits for visibility.
+        jitter: log-normal spread of the tiles' work, 0..1.
+        start_skew_us: each rank starts this much after the one before it.
+        counts: moe: rows of each expert; None: made up by `routing` and `skew`.
+        routing: moe: "uniform", "zipf", "hot-expert" or "hot-rank".
+        skew: moe: see `routing()`.
+        lead: moe, interleaved: Linear-1 tiles ahead; 0: `knee`.
+        group: moe, interleaved: Linear-2 tiles in a row.
+        ring_blocks: moe: row blocks the pools hold; 0: all.
+        pull: moe: rows are fetched from their owners; False: they are there from the start.
+        seed: of what is drawn.
+        series_points: most points of `Simulation.series`.
+        free_run: also step the kernel without its exchange, which tells what is exposed.
+        pictures: keep spans, for `Simulation.svg` and `trace`.
+        picture_ranks: of so many ranks.
+        extrapolate: read the profile's tables outside their valid range too.
 
     Raises:
         WaitTimeoutError: a schedule that cannot go on; says which task waits for what.

@@ -89,6 +89,8 @@ def test_arguments_that_would_change_something():
         attend(q, k, v, joint_strategy="rear", joint_tensor_query=q)
     with pytest.raises(xstage.UsageError, match="valid are fused, torch"):
         UlyssesAttention(backend="fast")
+    with pytest.raises(xstage.UsageError, match="valid are st16, bulk, paced"):
+        UlyssesAttention(store="st17")
     assert split_lengths(11, 4) == [3, 3, 3, 2]
 
 

@@ -23,7 +23,6 @@ from .. import _abi
 from .._library import call, failure, function
 from ..errors import DeviceError, RangeError, UsageError, WaitTimeoutError
 from ._attention import (
-    STORES,
     Prepared,
     check_tensors,
     choose,
@@ -103,8 +102,6 @@ class Exchange:
     """A group's attention with its exchange on one device. Making, growing and closing it are collective."""
 
     def __init__(self, ranks: Ranks, device: torch.device, timeout_s: float, store: str, slices: int) -> None:
-        if store and store not in STORES:
-            raise UsageError(f'store is "{store}"; valid are {", ".join(STORES)}')
         self.ranks, self.device, self.timeout_s = ranks, device, timeout_s
         self.store, self.slices = store, slices
         self.agreed: set[tuple[Any, ...]] = set()

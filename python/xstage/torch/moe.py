@@ -209,8 +209,17 @@ def _fake_moe(
 
 
 def interleave(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
-    """Gate and up matrices, (experts, inter, hidden) each, as the kernel reads them: (experts, 2 inter, hidden), 8 rows
-    of gate, 8 rows of up, and so on. Raises RangeError where inter is not a multiple of 8 or the shapes differ."""
+    """Gate and up matrices as the kernel reads them: 8 rows of gate, 8 rows of up, and so on.
+
+    Args:
+        gate, up: (experts, inter, hidden) each.
+
+    Returns:
+        (experts, 2 inter, hidden), contiguous.
+
+    Raises:
+        RangeError: the shapes differ, or inter is not a multiple of 8.
+    """
     if gate.shape != up.shape or gate.dim() != 3 or gate.shape[1] % 8:
         raise RangeError(
             f"gate is {tuple(gate.shape)}, up {tuple(up.shape)}; (experts, inter, hidden) each, inter a multiple of 8"
@@ -221,12 +230,12 @@ def interleave(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
 
 
 class FusedMoE(torch.nn.Module):
-    """y[t] = sum_s w2[e] (weights[t, s] * silu(min(g, c)) * clamp(u, -c, c)), g = gate[e] x[t], u = up[e] x[t], e =
-    ids[t, s].
+    """A mixture-of-experts layer: y[t] = sum_s w2[e] (weights[t, s] * silu(min(g, c)) * clamp(u, -c, c)), where e =
+    ids[t, s], g = gate[e] x[t] and u = up[e] x[t].
 
-    Expert-parallel: rank r of P holds experts r * experts / P and up (the first experts % P ranks one more) and its own
-    tokens. The kernel fetches the rows that chose its experts and stores each result into its owner's memory. For
-    inference.
+    Expert-parallel: rank r of P holds its even share of the experts, in order (the first experts % P ranks one more),
+    and its own tokens. The kernel fetches the rows that chose its experts and stores each result into its owner's
+    memory. For inference.
 
     Making one is collective where the group has several ranks: all ranks do it in the same order.
 
@@ -243,8 +252,9 @@ class FusedMoE(torch.nn.Module):
         timeout_s: a rank that is missing for so long ends the call on the others, with the reason.
 
     Raises:
-        UsageError: dtype or device; ranks with different layers, on all ranks. RangeError: sizes. UnavailableError: no
-            Hopper GPU.
+        UsageError: dtype or device; ranks with different layers, on all ranks.
+        RangeError: sizes.
+        UnavailableError: no Hopper GPU, or a build without its code.
     """
 
     def __init__(
@@ -311,8 +321,8 @@ class FusedMoE(torch.nn.Module):
             (tokens, hidden) bfloat16.
 
         Raises:
-            UsageError: dtype, device, gradients. RangeError: sizes. An id that is no expert is seen on the device:
-                `check` raises it.
+            UsageError: dtype, device, gradients.
+            RangeError: sizes. An id that is no expert is seen on the device: `check` raises it.
         """
         out: torch.Tensor = torch.ops.xstage.fused_moe.default(
             x, ids, weights, self.w1, self.w2, self.clamp, self.order, self.fused, self.layer
@@ -320,8 +330,12 @@ class FusedMoE(torch.nn.Module):
         return out
 
     def check(self) -> None:
-        """Waits for the current stream and raises what its calls recorded: WaitTimeoutError for a rank that did not
-        come, with who waited for whom; RangeError for an id that is no expert."""
+        """Waits for the current stream and raises what its calls recorded.
+
+        Raises:
+            WaitTimeoutError: a rank did not come; says who waited for whom.
+            RangeError: an id that is no expert.
+        """
         _layer_of(self.layer).status()
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 
 from ..errors import UsageError
 from . import _ops  # noqa: F401  registers the operators
+from ._attention import STORES
 from ._exchange import EXCHANGES, Exchange, exchange_of, split
 from ._group import Ranks
 
@@ -23,18 +24,20 @@ def attention(
     """Attention on one device by the Hopper kernel.
 
     Args:
-        q: (batch, rows, heads, head_dim) bfloat16 on a CUDA device, head_dim 64 or 128 and contiguous, other strides
-            multiples of 8;
-        k, v: (batch, keys, heads, head_dim); scale: of the scores, default head_dim ** -0.5; key_length: keys that take
-            part, 1..keys, what lies behind is never read; default all.
+        q: (batch, rows, heads, head_dim) bfloat16 on a CUDA device; head_dim 64 or 128 and contiguous, other strides
+            multiples of 8.
+        k, v: (batch, keys, heads, head_dim), likewise.
+        scale: of the scores; default head_dim ** -0.5.
+        key_length: keys that take part, 1..keys; what lies behind is never read. Default all.
 
     Returns:
         (batch, rows, heads, head_dim), contiguous. Enqueued on the current stream, nothing is waited for; CUDA graphs
         replay it.
 
     Raises:
-        UsageError: dtype, device, layout, gradients. RangeError: sizes. UnavailableError: no Hopper GPU, or a build
-            without its code.
+        UsageError: dtype, device, layout, gradients.
+        RangeError: sizes.
+        UnavailableError: no Hopper GPU, or a build without its code.
     """
     out: torch.Tensor = torch.ops.xstage.attention.default(
         q, k, v, -1 if key_length is None else key_length, _scale(q, scale)
@@ -50,9 +53,9 @@ class UlyssesAttention(torch.nn.Module):
     """Attention over a sequence that the ranks of a group share, for xDiT/yunchang and diffusers style code.
 
     Every rank has its rows of all heads, (batch, rows, heads, head_dim), and gets its rows of the result. In between
-    each rank has all
-    rows of its heads: q, k and v are exchanged by torch.distributed, the result by the attention kernel, which stores
-    every finished tile straight into the output of the rank that owns its rows.
+    each rank has
+    all rows of its heads: q, k and v are exchanged by torch.distributed, the result by the attention kernel, which
+    stores every finished tile straight into the output of the rank that owns its rows.
 
     Making one is collective where the group has several ranks: all ranks do it in the same order. The attentions of a
     group share one exchange and its buffers.
@@ -63,14 +66,15 @@ class UlyssesAttention(torch.nn.Module):
         device: of this rank; None: the current CUDA device.
         backend: "fused", or "torch": the same exchange around scaled_dot_product_attention, on any device. The
             baseline.
-        store: how finished tiles leave: "st16", "bulk" or "paced" (in `slices` pieces over the next tile); "": chosen
-            by a table.
+        store: how finished tiles leave for other ranks: "st16", "bulk" or "paced"; "": chosen by a table.
+        slices: "paced": pieces a tile leaves in.
         timeout_s: a rank that is missing for so long ends the call on the others, with the reason.
         reuse_output: return the exchange's own buffer instead of a copy; it holds until the next attention of this
             group.
 
     Raises:
-        UsageError: an unknown backend or store. WaitTimeoutError: not all ranks came.
+        UsageError: an unknown backend or store.
+        WaitTimeoutError: not all ranks came.
     """
 
     def __init__(
@@ -87,6 +91,8 @@ class UlyssesAttention(torch.nn.Module):
         super().__init__()
         if backend not in ("fused", "torch"):
             raise UsageError(f'backend is "{backend}"; valid are fused, torch')
+        if store and store not in STORES:
+            raise UsageError(f'store is "{store}"; valid are {", ".join(STORES)}')
         self.backend, self.reuse_output = backend, reuse_output
         together = dist.is_available() and dist.is_initialized()
         self.ranks = dist.get_world_size(group) if together else 1
@@ -121,8 +127,9 @@ class UlyssesAttention(torch.nn.Module):
                 even split.
             key_length: keys that take part, counted over the whole sequence in order of rank, text last; default all.
             joint_tensor_query, joint_tensor_key, joint_tensor_value: (batch, text, heads, head_dim), the same on all
-                ranks: tokens of a joint model that are not sharded. They stand before ("front") or behind ("rear") the
-                    rows of the result.
+                ranks: tokens of a joint model that are not sharded.
+            joint_strategy: text rows stand before ("front") or behind ("rear") the rows of the result; "none": there is
+                no text.
             neutral: other arguments of the attentions this one replaces (dropout_p=0.0, causal=False, window_size=(-1,
                 -1), ...), with the values that change nothing.
 
@@ -131,8 +138,9 @@ class UlyssesAttention(torch.nn.Module):
 
         Raises:
             UsageError: dtype, device, layout, gradients, an argument that would change something; calls that differ
-                between ranks, on all ranks with both. RangeError: sizes. WaitTimeoutError: a rank did not come, to this
-                call or to an earlier one.
+                between ranks, on all ranks with both.
+            RangeError: sizes.
+            WaitTimeoutError: a rank did not come, to this call or to an earlier one.
         """
         if self.plain and joint_strategy == "none" and lengths is None and not neutral:  # the short way
             scale = query.shape[-1] ** -0.5 if softmax_scale is None else softmax_scale
@@ -189,8 +197,14 @@ class UlyssesAttention(torch.nn.Module):
         return out if self.ranks == 1 else exchange_of(self.exchange).gather_rows(out, owned, q.shape[2])
 
     def check(self, timeout_s: float | None = None) -> None:
-        """Waits until this stream's work has finished and raises what went wrong in it: WaitTimeoutError with who
-        waited for whom."""
+        """Waits until this stream's work has finished and raises what went wrong in it.
+
+        Args:
+            timeout_s: most time to wait; default: twice the exchange's.
+
+        Raises:
+            WaitTimeoutError: a rank did not come; says who waited for whom. Or the work did not finish in time.
+        """
         if self.exchange:
             exchange_of(self.exchange).check(timeout_s)
 
@@ -268,7 +282,9 @@ def ulysses_attention(
     """`UlyssesAttention(group)` for one call; the group's exchange is made at the first one and kept.
 
     Args:
-        query, key, value: as `UlyssesAttention.forward`; options: those of its constructor and of its forward.
+        query, key, value: as `UlyssesAttention.forward`.
+        group: as `UlyssesAttention`.
+        options: those of its constructor and of its forward.
     """
     made = {
         name: options.pop(name)
