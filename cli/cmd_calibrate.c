@@ -2,27 +2,26 @@
  *
  * xstage calibrate: samples, profile and report of a machine in one step.
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <xstage/fit.h>
 #include <xstage/gpu.h>
-#include <xstage/model.h>
-#include <xstage/report.h>
 
+#include "calibrate_ranks.h"
+#include "calibration.h"
 #include "data_dir.h"
 #include "facts.h"
-#include "measure_run.h"
+#include "job.h"
 #include "options.h"
-#include "output.h"
 
 static const struct cli_option options[] = {
     {.name = "facts", .kind = CLI_FILE, .arg = "FILE", .help = "machine facts (JSON) for file: machines"},
     {.name = "name", .kind = CLI_TEXT, .arg = "NAME", .help = "name of the profile; default: that of the machine"},
+    {.name = "each-rank",
+     .kind = CLI_FLAG,
+     .help = "every process of a job measures the machine in its turn; without --machine its GPU and the next one"},
+    CLI_JOB_OPTIONS,
     {.name = NULL},
 };
 
@@ -32,40 +31,26 @@ static const struct cli_example examples[] = {
     {"xstage calibrate --machine file:data/h200-host-bursts.csv,data/h200-host-bystander.csv -o host",
      "The host path of one H200 from its recorded rows."},
     {"xstage calibrate --machine cuda:0,1 -o pair", "Peer path and host path of two GPUs of this machine."},
+    {"mpirun -n 8 xstage calibrate --each-rank -o ring",
+     "Process r measures GPU r and the next one, one after the other."},
     {NULL, NULL},
 };
 
 static const char about[] =
     "Writes DIR/profile.json, DIR/report.html, the figures under DIR/figures/ and, when it measured, the raw rows as DIR/samples*.csv. The first line says where the numbers come "
     "from: measured, recorded or synthetic. Without a machine to measure the recorded pair of H200s is used, which shows what "
-    "a calibration gives and is a profile of that machine, not of this one.";
+    "a calibration gives and is a profile of that machine, not of this one.\n\n"
+    "Started several times by mpirun, torchrun or srun, rank 0 does it and the others wait; with --each-rank all of them measure, "
+    "one after the other, and rank 0 writes what rank R measured to DIR/rank-R/.";
 
 /* The rows that stand for a machine when there is none to measure. */
 static const char *const recorded_files[] = {"h200x2-bursts.csv", "h200x2-rows.csv"};
 static const char recorded_name[] = "h200x2-nvlink";
 
-enum { MOST_FILES = 64 };
-
-/* Everything the command holds. */
-struct job {
-    char *files[MOST_FILES];
-    size_t file_count;
-    char spec[64];                     /* machine to measure; "": rows come from files */
-    const char *asked;                 /* the same when named by --machine, of any length */
-    struct xst_machine_facts measured; /* of that machine */
-    struct cli_readings readings;
-    char name[XST_NAME_BYTES];
-    struct xst_samples samples;
-    struct xst_machine_facts facts;
-    struct xst_profile profile;
-    struct xst_fit fit;
-    struct xst_validation validation;
-};
-
-static enum xst_status add_file(struct cli *cli, struct job *job, const char *path, size_t length)
+static enum xst_status add_file(struct cli *cli, struct calibration *job, const char *path, size_t length)
 {
-    if (job->file_count == MOST_FILES)
-        return cli_say(&cli->diag, XST_ERR_RANGE, "--machine: more than %d files", MOST_FILES);
+    if (job->file_count == CLI_CALIBRATION_FILES)
+        return cli_say(&cli->diag, XST_ERR_RANGE, "--machine: more than %d files", CLI_CALIBRATION_FILES);
     char *const copy = strndup(path, length);
     if (!copy)
         return cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
@@ -74,7 +59,7 @@ static enum xst_status add_file(struct cli *cli, struct job *job, const char *pa
 }
 
 /* "a.csv,b.csv" */
-static enum xst_status split_files(struct cli *cli, struct job *job, const char *list)
+static enum xst_status split_files(struct cli *cli, struct calibration *job, const char *list)
 {
     enum xst_status status = XST_OK;
     while (status == XST_OK) {
@@ -91,7 +76,7 @@ static enum xst_status split_files(struct cli *cli, struct job *job, const char 
     return status;
 }
 
-static enum xst_status recorded(struct cli *cli, struct job *job)
+static enum xst_status recorded(struct cli *cli, struct calibration *job)
 {
     enum xst_status status = XST_OK;
     snprintf(job->name, sizeof job->name, "%s", recorded_name);
@@ -131,7 +116,7 @@ static void find_machine(struct cli *cli, char *spec, size_t bytes)
     xst_gpu_info_free(&info);
 }
 
-static enum xst_status choose(struct cli *cli, struct job *job)
+static enum xst_status choose(struct cli *cli, struct calibration *job)
 {
     const char *const machine = cli_text(cli, "machine");
     if (!machine)
@@ -158,24 +143,12 @@ static enum xst_status choose(struct cli *cli, struct job *job)
                    machine);
 }
 
-/* Names that are taken are found before the measurement, not after it. */
-static enum xst_status check_folder(struct cli *cli)
-{
-    const char *const folder = cli_text(cli, "output");
-    char path[PATH_MAX];
-    if (!folder)
-        return XST_OK;
-    if (strlen(folder) + 32 > sizeof path)
-        return cli_say(&cli->diag, XST_ERR_RANGE, "--output: the folder name is too long");
-    snprintf(path, sizeof path, "%s/samples", folder);
-    return access(folder, F_OK) == 0 ? cli_measure_check(cli, path) : XST_OK;
-}
-
 /* Measures instead of reading. Rows that came before an interruption are not fitted: a half profile misleads. */
-static enum xst_status measure(struct cli *cli, struct job *job)
+static enum xst_status measure(struct cli *cli, struct calibration *job)
 {
     struct xst_machine *machine = NULL;
-    enum xst_status status = check_folder(cli);
+    const char *const folder = cli_text(cli, "output");
+    enum xst_status status = folder ? cli_calibration_check(cli, folder) : XST_OK;
     if (status == XST_OK)
         status = cli_machine_open(cli, job->asked, &machine);
     if (status != XST_OK)
@@ -186,7 +159,7 @@ static enum xst_status measure(struct cli *cli, struct job *job)
     return status;
 }
 
-static enum xst_status read_rows(struct cli *cli, struct job *job)
+static enum xst_status read_rows(struct cli *cli, struct calibration *job)
 {
     if (job->asked)
         return measure(cli, job);
@@ -202,123 +175,20 @@ static enum xst_status read_rows(struct cli *cli, struct job *job)
     return status;
 }
 
-static enum xst_status fit_and_judge(struct cli *cli, struct job *job)
+static enum xst_status fit_and_write(struct cli *cli, struct calibration *job, const char *folder)
 {
-    if (cli_text(cli, "name")) {
-        if (strlen(cli_text(cli, "name")) >= sizeof job->name)
-            return cli_say(&cli->diag, XST_ERR_RANGE, "--name: more than %d bytes", XST_NAME_BYTES - 1);
-        snprintf(job->name, sizeof job->name, "%s", cli_text(cli, "name"));
-    }
-    const struct xst_fit_options fit_options = {&job->facts, job->name};
-    enum xst_status status = xst_profile_fit(&job->samples, &fit_options, &job->profile, &job->fit, &cli->diag);
-    if (status == XST_OK)
-        status = xst_validation_run(&job->profile, &job->samples, &job->fit, &job->validation, &cli->diag);
+    enum xst_status status = cli_calibration_fit(cli, job);
+    if (status == XST_OK && folder)
+        status = cli_calibration_write(cli, job, folder);
+    else if (status == XST_OK)
+        cli_note(cli, "nothing written; -o DIR keeps profile and page");
     return status;
 }
 
-static enum xst_status make_folder(struct cli *cli, const char *folder)
+/* What one process does alone, or rank 0 for all. */
+static int run_first(struct cli *cli)
 {
-    if (mkdir(folder, 0777) == 0 || errno == EEXIST)
-        return XST_OK;
-    return cli_say(&cli->diag, XST_ERR_IO, "%s: cannot create the folder: %s", folder, strerror(errno));
-}
-
-static enum xst_status write_all(struct cli *cli, struct job *job, const char *folder)
-{
-    char path[PATH_MAX];
-    if (strlen(folder) + 32 > sizeof path)
-        return cli_say(&cli->diag, XST_ERR_RANGE, "--output: the folder name is too long");
-    const struct xst_report_section section = {&job->profile, &job->samples, &job->fit, &job->validation};
-    const struct xst_report_input input = {.sections = &section, .section_count = 1};
-    enum xst_status status = make_folder(cli, folder);
-    snprintf(path, sizeof path, "%s/samples", folder);
-    if (status == XST_OK && job->asked)
-        status = cli_measure_write(cli, path, &job->samples, &job->measured, &job->readings);
-    snprintf(path, sizeof path, "%s/profile.json", folder);
-    if (status == XST_OK)
-        status = xst_profile_write(path, &job->profile, cli->force, &cli->diag);
-    snprintf(path, sizeof path, "%s/report.html", folder);
-    if (status == XST_OK)
-        status = xst_report_write(path, &input, cli->force, &cli->diag);
-    snprintf(path, sizeof path, "%s/figures", folder);
-    if (status == XST_OK)
-        status = xst_report_write_svgs(path, &input, cli->force, NULL, &cli->diag);
-    return status;
-}
-
-/* The median period error of the closed form on free-running rows; negative when there is none. */
-static double period_error(const struct job *job, const struct xst_path *path)
-{
-    for (size_t i = 0; i < job->validation.row_count; i++) {
-        const struct xst_validation_row *const row = &job->validation.rows[i];
-        if (!row->held_out && row->quantity == XST_QUANTITY_PERIOD && row->model == XST_MODEL_LAW &&
-            row->rows == XST_ROWS_FREE && row->path.target == path->target && row->path.direction == path->direction &&
-            row->path.method == path->method && row->path.threads == path->threads &&
-            row->path.piece_bytes == path->piece_bytes)
-            return row->median_abs_rel_err;
-    }
-    return -1;
-}
-
-/* One line per default path that drains: what a person asks first. */
-static void print_path(const struct job *job, const struct xst_path *path)
-{
-    const struct xst_burst burst = {(double)path->valid.producers_high, 32768, 0};
-    struct xst_timing timing;
-    char name[64], capacity[32] = "-", recovery[32] = "-", error[32] = "-", drain[32];
-    if (path->threads != 256 || path->piece_bytes || !path->drain_bytes_per_us.known)
-        return;
-    if (xst_timing_predict(path, &burst, 0, &timing, NULL) != XST_OK)
-        return;
-    if (timing.known & XST_TIMING_CAPACITY)
-        cli_show_number(timing.capacity_bytes, CLI_SHOW_BYTES, capacity, sizeof capacity);
-    if ((timing.known & XST_TIMING_FLOOR) && (timing.known & XST_TIMING_RELEASE))
-        cli_show_number(timing.recovery_gap_us, CLI_SHOW_US, recovery, sizeof recovery);
-    if (period_error(job, path) >= 0)
-        cli_show_number(period_error(job, path), CLI_SHOW_PERCENT, error, sizeof error);
-    cli_show_number(path->drain_bytes_per_us.value, CLI_SHOW_RATE, drain, sizeof drain);
-    printf("%-16s %11s  Q(%.0f) %-9s G* at 32 KiB each %6s us   period error %s\n",
-           xst_path_text(path, name, sizeof name), drain, burst.producers, capacity, recovery, error);
-}
-
-static void print(const struct job *job, const char *folder)
-{
-    printf("Machine: %s (%s%s%s), profile %s, %zu rows\n",
-           job->profile.machine.machine[0] ? job->profile.machine.machine : "not described",
-           job->profile.machine.origin, job->profile.machine.date[0] ? " " : "", job->profile.machine.date,
-           job->profile.id, job->samples.row_count);
-    for (size_t i = 0; i < job->profile.path_count; i++)
-        print_path(job, &job->profile.paths[i]);
-    if (folder)
-        printf("Profile: %s/profile.json   Page: %s/report.html\n", folder, folder);
-}
-
-static json_t *document_of(struct cli *cli, const struct job *job, const char *folder)
-{
-    json_t *const document = cli_document(cli, "calibrate", 1);
-    char *text = NULL;
-    json_object_set_new(document, "origin", cli_string(job->profile.machine.origin));
-    json_object_set_new(document, "rows", json_integer((json_int_t)job->samples.row_count));
-    json_object_set_new(document, "output", cli_string(folder));
-    if (xst_profile_print(&job->profile, &text, &cli->diag) == XST_OK)
-        json_object_set_new(document, "profile", json_loads(text, 0, NULL));
-    free(text);
-    return document;
-}
-
-static void job_free(struct job *job)
-{
-    for (size_t i = 0; i < job->file_count; i++)
-        free(job->files[i]);
-    xst_validation_free(&job->validation);
-    xst_fit_free(&job->fit);
-    xst_profile_free(&job->profile);
-    xst_samples_free(&job->samples);
-}
-
-static int run(struct cli *cli)
-{
-    struct job job = {0};
+    struct calibration job = {0};
     const char *const folder = cli_text(cli, "output");
     enum xst_status status = cli_check_outputs(cli, 0);
     if (status == XST_OK)
@@ -326,21 +196,27 @@ static int run(struct cli *cli)
     if (status == XST_OK)
         status = read_rows(cli, &job);
     if (status == XST_OK)
-        status = fit_and_judge(cli, &job);
-    if (status == XST_OK && folder)
-        status = write_all(cli, &job, folder);
-    else if (status == XST_OK)
-        cli_note(cli, "nothing written; -o DIR keeps profile and page");
+        status = fit_and_write(cli, &job, folder);
     int code;
     if (status != XST_OK) {
         code = cli_fail(cli, status);
     } else {
+        json_t *const document = cli_document(cli, "calibrate", 1);
+        cli_calibration_put(cli, document, &job);
+        json_object_set_new(document, "output", cli_string(folder));
         if (cli_wants_text(cli))
-            print(&job, folder);
-        code = cli_emit(cli, document_of(cli, &job, folder), NULL, CLI_GOOD);
+            cli_calibration_print(&job, folder);
+        code = cli_emit(cli, document, NULL, CLI_GOOD);
     }
-    job_free(&job);
+    cli_calibration_free(&job);
     return code;
+}
+
+static int run(struct cli *cli)
+{
+    if (cli_given(cli, "each-rank") && cli_job_ranks(cli) > 1)
+        return cli_calibrate_ranks(cli);
+    return cli_job_rank(cli) == 0 ? run_first(cli) : CLI_GOOD;
 }
 
 const struct cli_command cli_command_calibrate = {
@@ -356,4 +232,5 @@ const struct cli_command cli_command_calibrate = {
     .options = options,
     .examples = examples,
     .run = run,
+    .job = CLI_JOB_ALL,
 };

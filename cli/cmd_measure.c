@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "data_dir.h"
+#include "job.h"
 #include "measure_run.h"
 #include "options.h"
 
@@ -107,6 +108,7 @@ static const struct cli_option options[] = {
      .kind = CLI_FLAG,
      .help = "keep a row for every producer of periodic and aligned cells (needs -o)"},
     {.name = "no-verify", .kind = CLI_FLAG, .help = "do not check every byte of the last burst"},
+    CLI_JOB_OPTIONS,
     {.name = NULL},
 };
 
@@ -329,4 +331,5 @@ const struct cli_command cli_command_measure = {
     .options = options,
     .examples = examples,
     .run = run,
+    .job = CLI_JOB_FIRST,
 };

@@ -32,8 +32,10 @@ enum xst_status cli_job_check(struct cli *cli)
 int cli_job_tell(struct cli *cli, enum xst_status status, const char *text)
 {
     struct cli_job *const job = cli->job;
-    if (!job || !job->rendezvous || job->ranks.rank == 0)
+    if (!job || job->ranks.rank == 0)
         return 0;
+    if (!job->rendezvous)
+        return job->told;
     if (!job->agreed)
         xst_rendezvous_abort(job->rendezvous, status, text);
     return job->agreed || xst_rendezvous_told(job->rendezvous);
@@ -43,6 +45,12 @@ void cli_job_agreed(struct cli *cli, enum xst_status status)
 {
     if (cli->job && status != XST_OK)
         cli->job->agreed = 1;
+}
+
+void cli_job_shared(struct cli *cli, enum xst_status status)
+{
+    if (cli->job && cli->job->rendezvous && !xst_rendezvous_ended(cli->job->rendezvous))
+        cli_job_agreed(cli, status);
 }
 
 /* The words that may differ: which process one is. */
@@ -70,7 +78,7 @@ static enum xst_status check_words(struct cli *cli, const struct xst_group *grou
     if (status == XST_OK)
         status = xst_group_same(group, "counts of arguments", count, &cli->diag);
     for (int i = 0; i < word_count && status == XST_OK; i++) {
-        snprintf(what, sizeof what, "arguments %d", i + 1);
+        snprintf(what, sizeof what, "arguments number %d", i + 1);
         status = xst_group_same(group, what, words[i], &cli->diag);
     }
     free(words);
@@ -97,7 +105,8 @@ static enum xst_status meet(struct cli *cli, struct cli_job *job)
                                                    .rank = job->ranks.rank,
                                                    .ranks = job->ranks.ranks,
                                                    .join_seconds = join_s > 0 && join_s < 60 ? join_s : 60,
-                                                   .gather_seconds = limit_s > 0 ? limit_s : 0};
+                                                   .gather_seconds = limit_s > 0 ? limit_s : 0,
+                                                   .told_out = &job->told};
     enum xst_status status = xst_rendezvous_open(&options, &job->rendezvous, &cli->diag);
     if (status != XST_OK && job->ranks.launcher[0])
         cli_hint(cli, "this is process %lld of %lld by %s; --processes 1 makes it stand alone",
@@ -122,9 +131,7 @@ enum xst_status cli_job_begin(struct cli *cli, struct cli_job *job)
         cli_hint(cli, "--processes 1 makes this process stand alone");
     if (status == XST_OK && job->ranks.ranks > 1)
         status = meet(cli, job);
-    /* A reason that came out of an exchange is everybody's. */
-    if (job->rendezvous && !xst_rendezvous_ended(job->rendezvous))
-        cli_job_agreed(cli, status);
+    cli_job_shared(cli, status);
     return status;
 }
 

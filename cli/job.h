@@ -32,6 +32,7 @@
 struct cli_job {
     struct xst_ranks ranks;
     struct xst_rendezvous *rendezvous; /* NULL: alone */
+    int told;                          /* rank 0 has the reason why there is no rendezvous */
     int agreed;                        /* all ranks hold the same reason why the job ends */
 };
 
@@ -53,6 +54,9 @@ enum xst_status cli_job_check(struct cli *cli);
 
 /* All ranks have come to the same `status` with the same sentence: rank 0 says it for all. */
 void cli_job_agreed(struct cli *cli, enum xst_status status);
+
+/* The same for a `status` out of an exchange, which is everybody's unless the exchange itself failed. */
+void cli_job_shared(struct cli *cli, enum xst_status status);
 
 /* Before this process complains: 1 when rank 0 does it, because it has the reason too, or was just told. */
 int cli_job_tell(struct cli *cli, enum xst_status status, const char *text);

@@ -91,6 +91,7 @@ struct xst_rendezvous_options {
     int64_t ranks;
     double join_seconds;   /* until all are there; 0: 60 */
     double gather_seconds; /* until all have come to an exchange; 0: 600 */
+    int *told_out;         /* may be NULL; 1 when opening failed for a reason that rank 0 has too */
 };
 
 /* Meets the others. What can go wrong is one sentence: nobody there within the time, two processes of the same rank, different

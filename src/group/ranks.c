@@ -136,11 +136,12 @@ static void append(char *text, size_t bytes, const char *part)
     snprintf(text + at, bytes - at, "%s%s", at ? "/" : "", part);
 }
 
-/* What tells this job from others on this machine: the launcher's own names, else the process that started all of it. Where a
- * person named the place to meet, that place is the name. */
+/* What tells this job from others on this machine: the launcher's own names, else the session all its processes are in (the
+ * parent would not do: a shell may stand between it and each of them). Where a person named the place to meet, that place is
+ * the name. */
 static void name_job(const struct launcher *launcher, int placed, struct xst_ranks *ranks)
 {
-    char parent[32];
+    char session[32];
     int named = 0;
     snprintf(ranks->job, sizeof ranks->job, "%s", ranks->launcher);
     for (size_t i = 0; launcher && i < MOST_IDS && launcher->ids[i]; i++) {
@@ -151,8 +152,8 @@ static void name_job(const struct launcher *launcher, int placed, struct xst_ran
     }
     if (named || placed)
         return;
-    snprintf(parent, sizeof parent, "child of process %ld", (long)getppid());
-    append(ranks->job, sizeof ranks->job, parent);
+    snprintf(session, sizeof session, "session %ld", (long)getsid(0));
+    append(ranks->job, sizeof ranks->job, session);
 }
 
 static enum xst_status use_asked(const struct xst_ranks_asked *asked, struct xst_ranks *ranks, struct xst_diag *diag)
@@ -181,8 +182,8 @@ enum xst_status xst_ranks_find(const struct xst_ranks_asked *asked, struct xst_r
     struct xst_ranks ranks = {.rank = 0, .ranks = 1, .local_rank = -1};
     const struct launcher *launcher = NULL;
     const int by_hand = asked && (asked->rank >= 0 || asked->ranks >= 0);
-    /* Both said: what launchers left is not even looked at, so that they can be overruled when they are wrong. */
-    const int whole = by_hand && asked->rank >= 0 && asked->ranks >= 0;
+    /* All said: what launchers left is not even looked at, so that they can be overruled when they are wrong. */
+    const int whole = by_hand && asked->ranks >= 0 && (asked->rank >= 0 || asked->ranks == 1);
     for (size_t i = 0; !whole && !launcher && i < LAUNCHERS; i++) {
         if (!is_there(&launchers[i]))
             continue;

@@ -305,6 +305,8 @@ enum xst_status xst_rendezvous_open(const struct xst_rendezvous_options *options
         rendezvous->sockets[r] = -1;
     snprintf(rendezvous->job, sizeof rendezvous->job, "%s", options->job ? options->job : "");
     const enum xst_status status = meet(rendezvous, options->where, diag);
+    if (options->told_out)
+        *options->told_out = status != XST_OK && rendezvous->told;
     if (status != XST_OK) {
         xst_rendezvous_close(rendezvous);
         return status;

@@ -31,7 +31,7 @@ static struct plan make_plan(const char *what, enum xst_status status, const cha
 static struct xst_rendezvous *meet(const struct plan *plan, int64_t rank, int64_t ranks, struct xst_diag *diag)
 {
     struct xst_rendezvous *rendezvous = NULL;
-    const struct xst_rendezvous_options options = {"local:", plan->job, rank, ranks, 30, 30};
+    const struct xst_rendezvous_options options = {"local:", plan->job, rank, ranks, 30, 30, NULL};
     return xst_rendezvous_open(&options, &rendezvous, diag) == XST_OK ? rendezvous : NULL;
 }
 

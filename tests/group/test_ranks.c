@@ -89,10 +89,10 @@ static void test_launchers(void **state)
     } cases[] = {
         {"RANK=3 WORLD_SIZE=8 LOCAL_RANK=1 MASTER_ADDR=node7 MASTER_PORT=29500 TORCHELASTIC_RUN_ID=abc", "torchrun",
          "torchrun/node7/29500/abc", 3, 8, 1},
-        {"RANK=0 WORLD_SIZE=2", "torchrun", "torchrun/child of process ", 0, 2, -1},
+        {"RANK=0 WORLD_SIZE=2", "torchrun", "torchrun/session ", 0, 2, -1},
         {"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_LOCAL_RANK=1 PMIX_NAMESPACE=17 PMI_RANK=1 PMI_SIZE=2",
          "Open MPI", "Open MPI/17", 1, 2, 1},
-        {"PMI_RANK=2 PMI_SIZE=4 MPI_LOCALRANKID=0", "MPICH", "MPICH/child of process ", 2, 4, 0},
+        {"PMI_RANK=2 PMI_SIZE=4 MPI_LOCALRANKID=0", "MPICH", "MPICH/session ", 2, 4, 0},
         {"SLURM_PROCID=5 SLURM_NTASKS=16 SLURM_LOCALID=1 SLURM_JOB_ID=99 SLURM_STEP_ID=0", "Slurm", "Slurm/99/0", 5, 16,
          1},
         /* inner launchers under Slurm, whose own numbers may be any */
@@ -167,7 +167,7 @@ static void test_asked(void **state)
     xt_ok(xst_ranks_find(&both, &ranks, &diag), &diag);
     assert_int_equal(ranks.rank * 10 + ranks.ranks, 13);
     assert_string_equal(ranks.launcher, "options");
-    xt_contains(ranks.job, "options/child of process ");
+    xt_contains(ranks.job, "options/session ");
     xt_ok(xst_ranks_find(&alone, &ranks, &diag), &diag);
     assert_int_equal(ranks.ranks, 1);
     xt_ok(xst_ranks_find(&place, &ranks, &diag), &diag);
@@ -182,6 +182,8 @@ static void test_asked(void **state)
     set("RANK=7 WORLD_SIZE=2");
     xt_status(xst_ranks_find(NULL, &ranks, &diag), XST_ERR_USAGE, &diag);
     xt_ok(xst_ranks_find(&both, &ranks, &diag), &diag);
+    xt_ok(xst_ranks_find(&alone, &ranks, &diag), &diag);
+    assert_int_equal(ranks.ranks, 1);
     set("");
     xt_status(xst_ranks_find(&rank, &ranks, &diag), XST_ERR_USAGE, &diag);
     xt_status(xst_ranks_find(&count, &ranks, &diag), XST_ERR_USAGE, &diag);
