@@ -701,7 +701,7 @@ class xst_ranks_asked(Structure):
 class xst_rendezvous_options(Structure):
     _fields_ = [
         ("where", c_char_p), ("job", c_char_p), ("rank", c_int64), ("ranks", c_int64), ("join_seconds", c_double),
-        ("gather_seconds", c_double)
+        ("gather_seconds", c_double), ("told_out", POINTER(c_int))
     ]
 
 

@@ -135,23 +135,21 @@ def different(world):
     from xstage.torch import UlyssesAttention
 
     attend = UlyssesAttention(device=world.device, backend=world.kind, timeout_s=30)
-    if world.kind == "torch":
-        from xstage.torch._exchange import exchange_of
-
-        agree = exchange_of(attend.exchange).agree
-        text = f"lengths {[64 + world.rank] * world.ranks}"
-        try:
-            agree(("key", world.rank), text)
-        except xstage.UsageError as error:
-            assert "differ between ranks" in str(error) and "lengths [64" in str(error) and "[65" in str(error), error
-        else:
-            raise AssertionError("no complaint")
+    whole, _ = world.tensors(1, [64 + world.rank], 2 * world.ranks, 128)
+    try:
+        attend(*whole)
+    except xstage.UsageError as error:
+        assert "differ between ranks" in str(error) and "lengths [64" in str(error) and "[65" in str(error), error
     else:
-        whole, _ = world.tensors(1, [64 + world.rank], 2 * world.ranks, 128)
+        raise AssertionError("no complaint")
+    for changed, sentence in (
+        ({"lengths": [64] * (world.ranks - 1) + [0]}, "at least one a rank"),
+        ({}, "one shape is needed"),
+    ):
         try:
-            attend(*whole)
-        except xstage.UsageError as error:
-            assert "differ between ranks" in str(error) and "lengths [64" in str(error) and "[65" in str(error), error
+            attend(*(x[:, :64] for x in whole[:2]), whole[2][:, : 64 - (not changed)], **changed)
+        except (xstage.RangeError, xstage.UsageError) as error:
+            assert sentence in str(error) or "does not go with" in str(error) or "brings" in str(error), error
         else:
             raise AssertionError("no complaint")
     lengths = [64] * world.ranks
@@ -172,9 +170,7 @@ def absent(world):
     whole, _ = world.tensors(1, [64] * world.ranks, 2 * world.ranks, 128)
     start = time.monotonic()
     try:
-        from xstage.torch._exchange import exchange_of
-
-        exchange_of(attend.exchange).agree(("key",), "text")
+        attend(*world.mine(whole, [64] * world.ranks))
     except xstage.WaitTimeoutError as error:
         assert "not all" in str(error) and time.monotonic() - start < 7, error
     else:

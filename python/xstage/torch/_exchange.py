@@ -23,6 +23,7 @@ from .. import _abi
 from .._library import call, failure, function
 from ..errors import DeviceError, RangeError, UsageError, WaitTimeoutError
 from ._attention import (
+    MOST_PREPARED,
     Prepared,
     check_tensors,
     choose,
@@ -118,14 +119,40 @@ class Exchange:
             raise RangeError(f"{total} heads for {self.ranks.ranks} ranks; at least one a rank is needed")
         return split(total, self.ranks.ranks)
 
-    def agree(self, key: tuple[Any, ...], text: str) -> None:
-        """The first call of a shape asks the others whether it is theirs too."""
+    def meet(
+        self,
+        tensors: Sequence[torch.Tensor],
+        text: Sequence[torch.Tensor],
+        lengths: Sequence[int],
+        key_len: int,
+        scale: float,
+        text_first: bool,
+    ) -> tuple[Any, ...]:
+        """What identifies a call's shape. The first call of one asks the others whether it is theirs too."""
+        q = tensors[0]
+        batch, rows, heads, dim = q.shape
+        if any(x.shape != q.shape for x in tensors):
+            raise RangeError(
+                f"query, key and value are {', '.join(str(tuple(x.shape)) for x in tensors)}; one shape is needed"
+            )
+        if any(x.shape != (batch, text[0].shape[1], heads, dim) for x in text):
+            raise RangeError(f"text is {', '.join(str(tuple(x.shape)) for x in text)} and query {tuple(q.shape)}")
+        if min(lengths) < 1 or lengths[self.ranks.rank] != rows:
+            raise RangeError(
+                f"lengths is {list(lengths)}, with {rows} rows on rank {self.ranks.rank}; at least one a rank is needed"
+            )
+        key = (batch, tuple(lengths), heads, dim, text[0].shape[1] if text else 0, key_len, scale, text_first)
         if key in self.agreed:
-            return
+            return key
         if self.device.type == "cuda" and torch.cuda.is_current_stream_capturing():
             raise UsageError("a shape is new while a CUDA graph is captured; call once with it before the capture")
-        self.ranks.agree("calls", text)
+        self.ranks.agree(
+            "calls",
+            f"batch {batch}, lengths {list(lengths)}, heads {heads} x {dim}, text {key[4]}, key_length {key_len}, "
+            f"scale {scale:g}, text {'first' if text_first else 'last'}",
+        )
         self.agreed.add(key)
+        return key
 
     def all_to_all(self, sent: torch.Tensor, sent_sizes: Sequence[int], sizes: Sequence[int]) -> torch.Tensor:
         """Flat pieces to and from all ranks. Groups that cannot exchange device memory go through the host."""
@@ -223,12 +250,7 @@ class Exchange:
         check_tensors(q, k, v)
         if text:
             check_tensors(text[0], text[1], text[2], ("joint_tensor_query", "joint_tensor_key", "joint_tensor_value"))
-        key = (q.shape[0], tuple(lengths), q.shape[2:], text[0].shape[1] if text else 0, key_len, scale, text_first)
-        self.agree(
-            key,
-            f"batch {key[0]}, lengths {list(lengths)}, heads {q.shape[2]} x {q.shape[3]}, text {key[3]}, "
-            f"key_length {key_len}, scale {scale:g}, text {'first' if text_first else 'last'}",
-        )
+        key = self.meet((q, k, v), text, lengths, key_len, scale, text_first)
         capturing = torch.cuda.is_current_stream_capturing()
         if not capturing:
             self.raise_fault()
@@ -258,6 +280,8 @@ class Exchange:
         index, kernels = q.device.index, kernels_of(q.device.index)
         prepared = room.prepared.get(key)
         if prepared is None:
+            if len(room.prepared) >= MOST_PREPARED:
+                room.prepared.clear()
             prepared = room.prepared[key] = self._prepare(room, q, k, v, owned, total, key_len, scale)
         call_ref, choice_ref, diag_ref = prepared.references
         with prepared.lock:

@@ -188,7 +188,9 @@ class UlyssesAttention(torch.nn.Module):
             q_all = torch.cat([text[0], q] if first else [q, text[0]], dim=1) if text else q
             k_all, v_all = (torch.cat([k, text[1]], dim=1), torch.cat([v, text[2]], dim=1)) if text else (k, v)
         else:
-            q_all, k_all, v_all, owned = exchange_of(self.exchange).assemble(q, k, v, text, rows, first)
+            exchange = exchange_of(self.exchange)
+            exchange.meet((q, k, v), text, rows, keys, scale, first)
+            q_all, k_all, v_all, owned = exchange.assemble(q, k, v, text, rows, first)
         if keys >= 0:
             k_all, v_all = k_all[:, :keys], v_all[:, :keys]
         out = F.scaled_dot_product_attention(
