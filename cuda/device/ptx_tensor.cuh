@@ -51,6 +51,56 @@ __device__ __forceinline__ void tensor_load_3d(uint32_t to_shared, const void *m
                  : "memory");
 }
 
+/* The same into the same place of every CTA of the cluster whose bit is set; each CTA's own barrier counts the bytes. */
+__device__ __forceinline__ void tensor_share_2d(uint32_t to_shared, const void *map, uint32_t barrier, int c0, int c1,
+                                                uint16_t ctas, uint64_t policy)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+                 ".L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5, %6;" ::"r"(to_shared),
+                 "l"(map), "r"(barrier), "r"(c0), "r"(c1), "h"(ctas), "l"(policy)
+                 : "memory");
+}
+
+__device__ __forceinline__ void tensor_share_3d(uint32_t to_shared, const void *map, uint32_t barrier, int c0, int c1,
+                                                int c2, uint16_t ctas, uint64_t policy)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+                 ".L2::cache_hint [%0], [%1, {%3, %4, %5}], [%2], %6, %7;" ::"r"(to_shared),
+                 "l"(map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2), "h"(ctas), "l"(policy)
+                 : "memory");
+}
+
+/* ---- clusters ---- */
+
+/* A shared-memory address of this CTA as CTA `rank` of the cluster has it. */
+__device__ __forceinline__ uint32_t cluster_address(uint32_t shared, uint32_t rank)
+{
+    uint32_t address;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(shared), "r"(rank));
+    return address;
+}
+
+/* All threads of all CTAs of the cluster. */
+__device__ __forceinline__ void cluster_sync()
+{
+    asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+}
+
+/* Into shared memory of any CTA of the cluster, counted by that CTA's barrier. */
+__device__ __forceinline__ void shared_store_async_4(uint32_t address, uint32_t value, uint32_t barrier)
+{
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(address), "r"(value),
+                 "r"(barrier)
+                 : "memory");
+}
+
+/* On a barrier of any CTA of the cluster. For stages whose readers are tensor cores: nothing written is handed on. (A release at
+ * the cluster's scope would be a fence of the whole device, each time.) */
+__device__ __forceinline__ void barrier_arrive_cluster(uint32_t barrier)
+{
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
 /* ---- transaction barriers ---- */
 
 __device__ __forceinline__ void barrier_arrive(uint32_t barrier)
@@ -81,6 +131,18 @@ __device__ __forceinline__ void named_arrive(int id, int threads)
     asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+/* Whether `yes` holds for all of them. */
+__device__ __forceinline__ bool named_all(int id, int threads, bool yes)
+{
+    uint32_t all;
+    asm volatile("{\n .reg .pred p, q;\n setp.ne.u32 q, %1, 0;\n barrier.cta.red.and.pred p, %2, %3, q;\n"
+                 "selp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(all)
+                 : "r"(static_cast<uint32_t>(yes)), "r"(id), "r"(threads)
+                 : "memory");
+    return all != 0;
+}
+
 /* ---- register budget of a warpgroup: all four warps call it ---- */
 
 template <int Registers> __device__ __forceinline__ void registers_lower()
@@ -99,6 +161,13 @@ __device__ __forceinline__ float exp2_approx(float x)
 {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+__device__ __forceinline__ float reciprocal_approx(float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
 
@@ -196,6 +265,18 @@ __device__ __forceinline__ void matrix_store_4(uint32_t address, uint32_t r0, ui
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r0), "r"(r1),
                  "r"(r2), "r"(r3)
                  : "memory");
+}
+
+__device__ __forceinline__ uint64_t shared_load_8(uint32_t address)
+{
+    uint64_t v;
+    asm volatile("ld.shared.b64 %0, [%1];" : "=l"(v) : "r"(address) : "memory");
+    return v;
+}
+
+__device__ __forceinline__ void shared_store_8(uint32_t address, uint64_t value)
+{
+    asm volatile("st.shared.b64 [%0], %1;" ::"r"(address), "l"(value) : "memory");
 }
 
 __device__ __forceinline__ uint4 shared_load_16(uint32_t address)

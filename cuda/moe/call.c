@@ -49,6 +49,11 @@ enum xst_status xsti_moe_check_exchange(const struct xst_moe_call *call, struct 
     return XST_OK;
 }
 
+int64_t xsti_moe_tile_ctas(int64_t tile_rows)
+{
+    return tile_rows == 256 ? 2 : 1;
+}
+
 int64_t xsti_moe_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group)
 {
     return l1_per_block + ((group - 1) * l1_per_block + l2_per_block - 1) / l2_per_block;
@@ -77,8 +82,8 @@ static enum xst_status check_order(const struct xst_moe_order *order, struct xst
         XSTI_TRY(in_range("lead", order->lead, 1, MOST_LEAD, diag));
         XSTI_TRY(in_range("group", order->group, 1, MOST_GROUP, diag));
     }
-    if (order->tile_rows != 64 && order->tile_rows != 128)
-        return xsti_fail(diag, XST_ERR_RANGE, "moe call: tile_rows is %lld, not 64 or 128",
+    if (order->tile_rows != 64 && order->tile_rows != 128 && order->tile_rows != 256)
+        return xsti_fail(diag, XST_ERR_RANGE, "moe call: tile_rows is %lld, not 64, 128 or 256",
                          (long long)order->tile_rows);
     XSTI_TRY(in_range("store", order->store, XST_MOE_STORE_AT_ONCE, XST_MOE_STORE_PACED, diag));
     if (order->store == XST_MOE_STORE_PACED && order->slices != 1 && order->slices != 2 && order->slices != 4 &&
@@ -93,6 +98,9 @@ enum xst_status xst_moe_call_check(const struct xst_moe_call *call, const struct
     XSTI_TRY(xsti_moe_check_exchange(call, diag));
     XSTI_TRY(check_order(order, diag));
     XSTI_TRY(check_tiles(&call->layer, order->tile_rows, diag));
+    if (call->layer.ctas % xsti_moe_tile_ctas(order->tile_rows) != 0)
+        return xsti_fail(diag, XST_ERR_RANGE, "moe call: ctas is %lld, odd; two compute a tile of %lld rows",
+                         (long long)call->layer.ctas, (long long)order->tile_rows);
     if (!(call->clamp >= 0) || isinf(call->clamp))
         return xsti_fail(diag, XST_ERR_RANGE, "moe call: clamp is %g, a positive number or 0 is needed", call->clamp);
     XSTI_TRY(aligned("w1", -1, call->w1, 16, 1, diag));

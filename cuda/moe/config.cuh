@@ -21,11 +21,15 @@ template <int TileRows_, int Method_, int Mode_> struct Config {
     static constexpr int THREADS = 128 + 128 * GROUPS;
     static constexpr int MATH_WARPS = 4 * GROUPS;
 
+    /* 256 rows are split over two CTAs, which share the weights they load. */
+    static constexpr int CLUSTER = TILE_ROWS == 256 ? 2 : 1;
+    static constexpr int CTA_ROWS = TILE_ROWS / CLUSTER;
+
     /* 128 rows are split over the warpgroups by rows, 64 by columns. */
-    static constexpr bool SPLIT_ROWS = TILE_ROWS == 128;
+    static constexpr bool SPLIT_ROWS = CTA_ROWS == 128;
     static constexpr int GROUP_COLS = SPLIT_ROWS ? XSTI_MOE_TILE_COLS : XSTI_MOE_TILE_COLS / 2;
 
-    static constexpr int A_BYTES = TILE_ROWS * XSTI_MOE_TILE_DEPTH * 2;
+    static constexpr int A_BYTES = CTA_ROWS * XSTI_MOE_TILE_DEPTH * 2;
     static constexpr int B_BYTES = XSTI_MOE_TILE_COLS * XSTI_MOE_TILE_DEPTH * 2;
     static constexpr int STAGES = METHOD == XSTI_MOE_PACED && SPLIT_ROWS ? 3 : 4;
 
@@ -39,14 +43,14 @@ template <int TileRows_, int Method_, int Mode_> struct Config {
     static constexpr int PULL_BYTES = METHOD == XSTI_MOE_PACED ? 2048 : 4096;
 
     /* 65,536 registers in all, in steps of 8 a thread. */
-    static constexpr int SERVE_REGISTERS = 88;
-    static constexpr int MATH_REGISTERS = 208;
+    static constexpr int SERVE_REGISTERS = 72;
+    static constexpr int MATH_REGISTERS = 216;
 
-    static_assert(TILE_ROWS == 64 || TILE_ROWS == 128, "a tile has 64 or 128 rows");
+    static_assert(TILE_ROWS == 64 || TILE_ROWS == 128 || TILE_ROWS == 256, "a tile has 64, 128 or 256 rows");
 };
 
 /* Hardware barriers; 0 is __syncthreads. */
-enum { NAMED_TAIL = 1 };
+enum { NAMED_TAIL = 1, NAMED_TILE = 2 }; /* NAMED_TILE + g: warpgroup g between two tiles */
 
 } // namespace xst
 

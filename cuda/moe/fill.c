@@ -5,6 +5,7 @@
 #include "moe/fill.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include <xstage/plan.h>
@@ -92,7 +93,8 @@ static void fill_stream(const struct xst_moe_call *call, const struct xst_moe_or
     stream->n2 = part == XSTI_MOE_LINEAR_1 ? 0 : (uint32_t)n2;
     stream->lead = (uint32_t)(alone || lead > tiles ? tiles : lead);
     stream->group = (uint32_t)group;
-    stream->wave_blocks = (uint32_t)ceil_div(XSTI_MOE_WAVE_ROUNDS * call->layer.ctas, n1);
+    stream->wave_blocks =
+        (uint32_t)ceil_div(XSTI_MOE_WAVE_ROUNDS * call->layer.ctas / xsti_moe_tile_ctas(order->tile_rows), n1);
     stream->interleaved = alone || order->schedule == XST_SCHEDULE_INTERLEAVED;
     stream->tile_rows = (uint32_t)order->tile_rows;
 }
@@ -105,6 +107,7 @@ void xsti_moe_fill(const struct xst_moe_call *call, const struct xst_moe_order *
     fill_buffers(call, regions, &params);
     fill_layer(call, regions, &params);
     params.stream.experts = (uint32_t)params.experts_here;
+    params.ticket = params.control + offsetof(struct xsti_moe_control, ticket) + (uint64_t)part * 4;
     params.slices = 1;
     if (order) {
         fill_stream(call, order, part, regions, &params.stream);

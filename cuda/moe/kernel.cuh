@@ -23,7 +23,12 @@ template <class C> __device__ __forceinline__ void init_barriers(SharedStorage<C
 {
     for (int s = 0; s < C::STAGES; s++) {
         barrier_init(shared_address(&smem.full[s]), 2);
-        barrier_init(shared_address(&smem.empty[s]), C::MATH_WARPS);
+        barrier_init(shared_address(&smem.empty[s]), C::MATH_WARPS * C::CLUSTER);
+    }
+    for (int s = 0; s < TASK_SLOTS; s++) {
+        /* of each CTA the row loader and the warps that compute; of the second CTA of two, its weight loader */
+        barrier_init(shared_address(&smem.tasks.full[s]), 1);
+        barrier_init(shared_address(&smem.tasks.empty[s]), (1 + C::MATH_WARPS) * C::CLUSTER + C::CLUSTER - 1);
     }
     for (int w = 0; w < C::PULL_WARPS; w++)
         for (int i = 0; i < 2; i++)
@@ -73,16 +78,22 @@ template <class C> __device__ __forceinline__ void mixture(const xsti_moe_params
     xsti_moe_stream stream = p.stream;
     stream.blocks = xsti_moe_first_block(smem.table, p.experts_here);
 
+    if (C::CLUSTER > 1) /* the peer's barriers are there */
+        cluster_sync();
     if (group == 0) {
         registers_lower<C::SERVE_REGISTERS>();
         serve(smem, p, stream, fault);
         if (C::MODE == MODE_FUSED)
             role_tail(p, epoch, stream.blocks, true);
+        if (C::CLUSTER > 1) /* nobody leaves while the peer may still write here */
+            cluster_sync();
     } else {
         registers_raise<C::MATH_REGISTERS>();
         role_math(smem, p, stream, fault, group - 1);
         if (C::MODE == MODE_FUSED)
             role_tail(p, epoch, stream.blocks, true);
+        if (C::CLUSTER > 1)
+            cluster_sync();
     }
 }
 

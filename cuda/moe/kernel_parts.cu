@@ -33,8 +33,8 @@ __device__ __forceinline__ void activate_eight(const xsti_moe_params &p, uint32_
     const uint64_t from = p.mid + (static_cast<uint64_t>(row) * p.inter + column) * 4;
     const uint4 gate = load_16(from), up = load_16(from + 16);
     store_16(p.pool_act + (static_cast<uint64_t>(row) * p.inter + column) * 2,
-             {gated_pair(gate.x, up.x, weight, p.clamp), gated_pair(gate.y, up.y, weight, p.clamp),
-              gated_pair(gate.z, up.z, weight, p.clamp), gated_pair(gate.w, up.w, weight, p.clamp)});
+             {gated_pair<true>(gate.x, up.x, weight, p.clamp), gated_pair<true>(gate.y, up.y, weight, p.clamp),
+              gated_pair<true>(gate.z, up.z, weight, p.clamp), gated_pair<true>(gate.w, up.w, weight, p.clamp)});
 }
 
 __device__ __forceinline__ void send_row(const xsti_moe_params &p, uint32_t row, uint32_t lane)

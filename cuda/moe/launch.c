@@ -17,20 +17,26 @@ struct variant {
     const char *name;
 };
 #define X(rows, mode, store, shared) {rows, MODE_##mode, STORE_##store, shared, "xst_moe_m" #rows "_" #mode "_" #store},
-static const struct variant variants[] = {XSTI_MOE_VARIANTS_M64(X) XSTI_MOE_VARIANTS_M128(X)};
+static const struct variant variants[] = {XSTI_MOE_VARIANTS_M64(X) XSTI_MOE_VARIANTS_M128(X) XSTI_MOE_VARIANTS_M256(X)};
 #undef X
 enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
 
 _Static_assert((int)VARIANT_COUNT == (int)XSTI_MOE_VARIANT_COUNT, "kernels.h has another count");
+
+static CUmodule module_of(const struct xst_moe_kernels *kernels, int tile_rows)
+{
+    return tile_rows == 64 ? kernels->m64 : tile_rows == 128 ? kernels->m128 : kernels->m256;
+}
 
 static enum xst_status find_all(struct xst_moe_kernels *kernels, struct xst_diag *diag)
 {
     const struct xsti_device *const device = &kernels->device;
     XSTI_TRY(xsti_module_load(device, "moe/kernel_m64", &kernels->m64, diag));
     XSTI_TRY(xsti_module_load(device, "moe/kernel_m128", &kernels->m128, diag));
+    XSTI_TRY(xsti_module_load(device, "moe/kernel_m256", &kernels->m256, diag));
     XSTI_TRY(xsti_module_load(device, "moe/kernel_parts", &kernels->parts, diag));
     for (int i = 0; i < VARIANT_COUNT; i++)
-        XSTI_TRY(xsti_kernel_find(device, variants[i].tile_rows == 64 ? kernels->m64 : kernels->m128, variants[i].name,
+        XSTI_TRY(xsti_kernel_find(device, module_of(kernels, variants[i].tile_rows), variants[i].name,
                                   variants[i].shared_bytes, &kernels->variant[i], diag));
     const struct {
         const char *name;
@@ -71,6 +77,7 @@ void xst_moe_close(struct xst_moe_kernels *kernels)
     if (kernels->device_open) {
         xsti_module_unload(&kernels->device, kernels->m64);
         xsti_module_unload(&kernels->device, kernels->m128);
+        xsti_module_unload(&kernels->device, kernels->m256);
         xsti_module_unload(&kernels->device, kernels->parts);
         xsti_device_close(&kernels->device);
     }

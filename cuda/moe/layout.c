@@ -13,7 +13,7 @@ _Static_assert((int)XST_MOE_MOST_LOCAL_EXPERTS == (int)XSTI_MOE_MOST_LOCAL_EXPER
 _Static_assert((int)XST_MOE_STORE_AT_ONCE == (int)XSTI_MOE_AT_ONCE && (int)XST_MOE_STORE_PACED == (int)XSTI_MOE_PACED,
                "two lists of stores");
 
-enum { REGION_ALIGN = 1024, MOST_WIDTH = 65536, MOST_TOKENS = 1 << 20, MOST_CTAS = 65535, LARGEST_BLOCK = 128 };
+enum { REGION_ALIGN = 1024, MOST_WIDTH = 65536, MOST_TOKENS = 1 << 20, MOST_CTAS = 65535, LARGEST_BLOCK = 256 };
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {

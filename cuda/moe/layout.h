@@ -13,7 +13,7 @@ struct xsti_moe_regions {
     uint64_t send, counts, list, arrived, ready, meta, pool_x, pool_act, mid;
     int64_t local_most; /* experts of the rank that holds most */
     int64_t list_most;  /* choices of one rank, all of which may name one expert */
-    int64_t pool_rows;  /* blocks of 64 or 128 rows hold rows of one expert each */
+    int64_t pool_rows;  /* blocks of 64, 128 or 256 rows hold rows of one expert each */
     int64_t blocks_most;
 };
 
@@ -23,6 +23,9 @@ enum xst_status xsti_moe_regions(const struct xst_moe_layer *layer, struct xsti_
 
 /* What a wait of the absent rank needs: layer, rank, tokens, buffers. */
 enum xst_status xsti_moe_check_exchange(const struct xst_moe_call *call, struct xst_diag *diag);
+
+/* CTAs that compute a tile together. */
+int64_t xsti_moe_tile_ctas(int64_t tile_rows);
 
 /* Least lead with which no Linear-2 tile comes before a Linear-1 tile of its block. */
 int64_t xsti_moe_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group);

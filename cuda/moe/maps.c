@@ -37,11 +37,14 @@ enum xst_status xsti_moe_maps(const struct xsti_device *device, const struct xst
                               struct xst_diag *diag)
 {
     const int64_t h = call->layer.hidden, inter = call->layer.inter, experts = params->experts_here;
-    const int64_t tile_rows = params->stream.tile_rows, cols = XSTI_MOE_TILE_COLS;
+    /* Two CTAs that share a tile load halves. */
+    const int shared = params->stream.tile_rows == 256;
+    const int64_t rows = shared ? 64 : params->stream.tile_rows;
+    const int64_t cols = shared ? XSTI_MOE_TILE_COLS / 2 : XSTI_MOE_TILE_COLS;
     XSTI_TRY(xsti_device_use(device, diag));
-    XSTI_TRY(encode(device, "the pool of rows", params->pool_x, 0, regions->pool_rows, h, tile_rows, &params->x, diag));
-    XSTI_TRY(encode(device, "the activated rows", params->pool_act, 0, regions->pool_rows, inter, tile_rows,
-                    &params->act, diag));
+    XSTI_TRY(encode(device, "the pool of rows", params->pool_x, 0, regions->pool_rows, h, rows, &params->x, diag));
+    XSTI_TRY(
+        encode(device, "the activated rows", params->pool_act, 0, regions->pool_rows, inter, rows, &params->act, diag));
     XSTI_TRY(encode(device, "w1", call->w1, experts, 2 * inter, h, cols, &params->w1, diag));
     return encode(device, "w2", call->w2, experts, h, inter, cols, &params->w2, diag);
 }

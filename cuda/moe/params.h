@@ -27,14 +27,15 @@ enum {
     XSTI_MOE_ROLE_TAIL = 6
 };
 enum {
-    XSTI_MOE_PHASE_COUNTS = 1,  /* a rank's counts of this call */
-    XSTI_MOE_PHASE_LAYER = 2,   /* a rank came with another layer */
-    XSTI_MOE_PHASE_CHUNK = 3,   /* a chunk of a row on its way into shared memory */
-    XSTI_MOE_PHASE_ROWS = 4,    /* the rows of a block */
-    XSTI_MOE_PHASE_TILES = 5,   /* the Linear-1 tiles of a block */
-    XSTI_MOE_PHASE_EMPTY = 6,   /* a free stage */
-    XSTI_MOE_PHASE_FULL = 7,    /* an operand tile */
-    XSTI_MOE_PHASE_FINISHED = 8 /* a rank's end of this call */
+    XSTI_MOE_PHASE_COUNTS = 1,   /* a rank's counts of this call */
+    XSTI_MOE_PHASE_LAYER = 2,    /* a rank came with another layer */
+    XSTI_MOE_PHASE_CHUNK = 3,    /* a chunk of a row on its way into shared memory */
+    XSTI_MOE_PHASE_ROWS = 4,     /* the rows of a block */
+    XSTI_MOE_PHASE_TILES = 5,    /* the Linear-1 tiles of a block */
+    XSTI_MOE_PHASE_EMPTY = 6,    /* a free stage */
+    XSTI_MOE_PHASE_FULL = 7,     /* an operand tile */
+    XSTI_MOE_PHASE_FINISHED = 8, /* a rank's end of this call */
+    XSTI_MOE_PHASE_TASK = 9      /* a tile's number, or room for one */
 };
 
 /* How a finished Linear-2 tile leaves: the values of enum xst_moe_store. */
@@ -50,7 +51,8 @@ struct xsti_moe_control {
     uint32_t headed;   /* CTAs that have listed their tokens */
     uint32_t finished; /* CTAs that have computed and stored their tiles */
     uint32_t left;     /* CTAs that have ended */
-    uint32_t pad;
+    uint32_t
+        ticket[3]; /* tiles claimed beside each CTA's first: of both layers, of Linear 1 alone, of Linear 2 alone */
     struct xsti_fault fault;
     struct xsti_fault bad_id; /* first id that is not below experts: expected = experts, seen = id, phase = flat */
     uint64_t counted[XSTI_MOE_MOST_RANKS];
@@ -80,6 +82,7 @@ struct xsti_moe_params {
 
     /* of this rank's buffer */
     uint64_t control;
+    uint64_t ticket; /* of the tiles this kernel walks */
     uint64_t ids;
     uint64_t send;    /* uint32 [experts]: choices of this rank counted so far */
     uint64_t counts;  /* uint32 [local_most][8]: rows of each local expert by the rank they come from */

@@ -15,23 +15,31 @@
 
 namespace xst {
 
+/* A warp's part of a tile. */
+struct Place {
+    uint32_t linear;
+    uint32_t block;
+    uint32_t column;   /* first of the warpgroup's columns */
+    uint32_t pool_row; /* of lane 0 */
+    uint32_t rows;     /* from there on, that exist */
+};
+
 template <class C> struct Math {
     static constexpr int N = C::GROUP_COLS;
     static constexpr int STEPS_UNTOLD = 2; /* inner steps between a tile's stores and the news of them */
 
     SharedStorage<C> &smem;
     const xsti_moe_params &p;
-    const xsti_moe_stream &stream;
+    Follower<C, true> walk; /* one tile ahead while one is computed */
     Gate gate;
     uint32_t group;
     uint32_t warp; /* in the warpgroup */
     uint32_t lane;
+    uint32_t empty; /* address of the stages' barriers; in a cluster, of CTA `lane` */
     Ring<C::STAGES> ring;
-    xsti_moe_cursor cursor;
+    bool more; /* tiles */
 
     /* the tile */
-    xsti_moe_task task;
-    uint32_t rows;     /* of the block, that exist */
     uint32_t fetched0; /* Linear 1: weights of the thread's two rows; Linear 2: origin of row `lane` */
     uint32_t fetched1;
 
@@ -47,25 +55,30 @@ template <class C> struct Math {
         return shared_address(smem.staging[group * 4 + warp]);
     }
 
-    /* Of the tile, the warp's first. */
-    __device__ __forceinline__ uint32_t first_row() const
+    /* Of the CTA's rows, the warp's first. */
+    __device__ __forceinline__ uint32_t warp_row() const
     {
         return (C::SPLIT_ROWS ? group * 64 : 0) + warp * 16;
-    }
-
-    __device__ __forceinline__ void locate(uint32_t index)
-    {
-        if (index >= xsti_moe_tiles(&stream))
-            return;
-        task = xsti_moe_task_at(&stream, smem.table, &cursor, index);
-        rows = xsti_moe_rows_of(&stream, smem.table, xsti_moe_expert_of(&stream, smem.table, task.block), task.block);
     }
 
     /* One arrival a warp: a warp's own wait says nothing about the reads of the others. */
     __device__ __forceinline__ void release(uint32_t stage) const
     {
-        if (lane == 0)
-            barrier_arrive(shared_address(&smem.empty[stage]));
+        if constexpr (C::CLUSTER == 1) {
+            if (lane == 0)
+                barrier_arrive(empty + stage * 8);
+        } else {
+            if (lane < C::CLUSTER)
+                barrier_arrive_cluster(empty + stage * 8);
+        }
+    }
+
+    __device__ __forceinline__ Place place() const
+    {
+        const uint32_t row = warp_row();
+        const Task<C> &t = walk.task;
+        return {t.linear, t.block, t.column * XSTI_MOE_TILE_COLS + (C::SPLIT_ROWS ? 0 : group * N),
+                t.block * C::TILE_ROWS + t.first_row + row, t.rows > row ? t.rows - row : 0};
     }
 
     __device__ __forceinline__ void tell()
@@ -113,9 +126,9 @@ template <class C> struct Math {
     }
 
     __device__ __forceinline__ void fetch();
-    __device__ __forceinline__ void tile(uint32_t next);
-    __device__ __forceinline__ void idle(uint32_t next);
-    __device__ __forceinline__ void finish(const xsti_moe_task &at, uint32_t rows_there, const float (&sum)[N / 2]);
+    __device__ __forceinline__ void tile();
+    __device__ __forceinline__ void idle();
+    __device__ __forceinline__ void finish(const Place &at, const float (&sum)[N / 2]);
     __device__ __forceinline__ void slice();
     __device__ __forceinline__ void flush();
 };
@@ -123,11 +136,10 @@ template <class C> struct Math {
 /* What the epilogue needs of the rows, asked for early. */
 template <class C> __device__ __forceinline__ void Math<C>::fetch()
 {
-    const uint64_t first =
-        p.meta + (static_cast<uint64_t>(task.block) * C::TILE_ROWS + first_row()) * sizeof(xsti_moe_meta);
     if (C::MODE != MODE_FUSED)
         return;
-    if (task.linear == 1) {
+    const uint64_t first = p.meta + static_cast<uint64_t>(place().pool_row) * sizeof(xsti_moe_meta);
+    if (walk.task.linear == 1) {
         const uint64_t at = first + lane / 4 * sizeof(xsti_moe_meta) + offsetof(xsti_moe_meta, weight);
         fetched0 = load_4_l2(at);
         fetched1 = load_4_l2(at + 8 * sizeof(xsti_moe_meta));
@@ -156,31 +168,31 @@ template <class C> __device__ __forceinline__ void Math<C>::flush()
     }
 }
 
-template <class C>
-__device__ __forceinline__ void Math<C>::finish(const xsti_moe_task &at, uint32_t rows_there, const float (&sum)[N / 2])
+template <class C> __device__ __forceinline__ void Math<C>::finish(const Place &at, const float (&sum)[N / 2])
 {
-    const uint32_t row = first_row() + lane;
-    const uint64_t pool_row = static_cast<uint64_t>(at.block) * C::TILE_ROWS + row;
-    const bool exists = lane < 16 && row < rows_there && gate.open;
-    const uint32_t column = at.column * XSTI_MOE_TILE_COLS + (C::SPLIT_ROWS ? 0 : group * N);
+    const uint64_t row = at.pool_row + lane;
+    const bool exists = lane < 16 && lane < at.rows && gate.open;
     const uint32_t width = at.linear == 1 ? 2 * p.inter : p.hidden;
-    const uint32_t valid = column < width ? min(width - column, static_cast<uint32_t>(N)) : 0;
+    const uint32_t valid = at.column < width ? min(width - at.column, static_cast<uint32_t>(N)) : 0;
     if constexpr (C::METHOD == XSTI_MOE_PACED) {
         flush();
         bulk_wait_read_all();
         __syncwarp();
     }
     if constexpr (C::MODE == MODE_ONE) {
-        const uint64_t to = (at.linear == 1 ? p.mid : p.pool_x) + (pool_row * width + column) * 2;
+        const uint64_t to = (at.linear == 1 ? p.mid : p.pool_x) + (row * width + at.column) * 2;
         send_plain(staging(), sum, exists ? to : 0, valid, lane);
     } else if (at.linear == 1) {
-        const uint64_t to = p.pool_act + (pool_row * p.inter + column / 2) * 2;
+        const uint64_t to = p.pool_act + (row * p.inter + at.column / 2) * 2;
         const float weight[2] = {__uint_as_float(fetched0), __uint_as_float(fetched1)};
-        send_gated(staging(), sum, weight, p.clamp, exists ? to : 0, valid / 2, lane);
+        if (p.clamp == CUDART_INF_F)
+            send_gated<false>(staging(), sum, weight, p.clamp, exists ? to : 0, valid / 2, lane);
+        else
+            send_gated<true>(staging(), sum, weight, p.clamp, exists ? to : 0, valid / 2, lane);
         untold = at.block + 1;
     } else {
         const uint32_t rank = fetched0 >> XSTI_MOE_ORIGIN_BITS, flat = fetched0 & ((1u << XSTI_MOE_ORIGIN_BITS) - 1);
-        const uint64_t to = exists ? p.combine[rank] + (static_cast<uint64_t>(flat) * p.hidden + column) * 2 : 0;
+        const uint64_t to = exists ? p.combine[rank] + (static_cast<uint64_t>(flat) * p.hidden + at.column) * 2 : 0;
         if constexpr (C::METHOD == XSTI_MOE_AT_ONCE) {
             send_plain(staging(), sum, to, valid, lane);
         } else {
@@ -195,25 +207,24 @@ __device__ __forceinline__ void Math<C>::finish(const xsti_moe_task &at, uint32_
 }
 
 /* A tile of which this warpgroup has no rows: its stages are handed on. */
-template <class C> __device__ __forceinline__ void Math<C>::idle(uint32_t next)
+template <class C> __device__ __forceinline__ void Math<C>::idle()
 {
     tell();
     flush();
-    for (uint32_t steps = depth_steps(p, task.linear); steps > 0; steps--) {
+    for (uint32_t steps = depth_steps(p, walk.task.linear); steps > 0; steps--) {
         wait_full();
         release(ring.stage);
         ring.advance();
     }
-    if (C::MODE == MODE_FUSED && task.linear == 1)
-        untold = task.block + 1;
-    locate(next);
+    if (C::MODE == MODE_FUSED && walk.task.linear == 1)
+        untold = walk.task.block + 1;
+    more = walk.next(gate);
 }
 
-template <class C> __device__ __forceinline__ void Math<C>::tile(uint32_t next)
+template <class C> __device__ __forceinline__ void Math<C>::tile()
 {
     float sum[N / 2];
-    const xsti_moe_task at = task;
-    const uint32_t rows_there = rows;
+    const Place at = place();
     uint32_t steps = depth_steps(p, at.linear) - 1;
 
     if (!barrier_try_wait(shared_address(&smem.full[ring.stage]), ring.parity)) {
@@ -222,7 +233,6 @@ template <class C> __device__ __forceinline__ void Math<C>::tile(uint32_t next)
     }
     issue<true>(sum);
     fetch();
-    locate(next); /* beside the running products */
     const uint32_t before = min(steps, static_cast<uint32_t>(STEPS_UNTOLD));
     run(sum, before);
     steps -= before;
@@ -236,33 +246,39 @@ template <class C> __device__ __forceinline__ void Math<C>::tile(uint32_t next)
             steps -= some;
         }
     }
-    run(sum, steps);
+    const uint32_t late = min(steps, LATE_STEPS);
+    run(sum, steps - late);
+    more = walk.next(gate); /* beside the running products; whoever tells has no stage to wait for any more */
+    run(sum, late);
     mma_wait<0>();
     hold(sum);
     release(ring.stage);
     ring.advance();
-    finish(at, rows_there, sum);
+    finish(at, sum);
 }
 
 template <class C>
 __device__ __forceinline__ void role_math(SharedStorage<C> &smem, const xsti_moe_params &p,
                                           const xsti_moe_stream &stream, xsti_fault *fault, uint32_t group)
 {
-    Math<C> math = {smem, p, stream, {fault, XSTI_MOE_ROLE_MATH, true}};
+    Math<C> math = {smem, p, Follower<C, true>(smem, stream), {fault, XSTI_MOE_ROLE_MATH, true}};
     math.group = group;
     math.warp = threadIdx.x / 32 % 4;
     math.lane = threadIdx.x % 32;
+    math.empty = shared_address(smem.empty);
+    if (C::CLUSTER > 1)
+        math.empty = cluster_address(math.empty, math.lane % C::CLUSTER);
     math.untold = 0;
     math.paced_row = 16;
     math.paced_address = 0;
-    const uint32_t tiles = xsti_moe_tiles(&stream);
-    math.locate(blockIdx.x);
-    for (uint32_t index = blockIdx.x; index < tiles; index += gridDim.x) {
-        test_pause(p, XSTI_MOE_ROLE_MATH + group, index);
-        if (C::SPLIT_ROWS && math.rows <= group * 64)
-            math.idle(index + gridDim.x);
+    math.more = math.walk.next(math.gate);
+    /* A warpgroup ends together: its products need all four warps. */
+    while (named_all(NAMED_TILE + group, 128, math.more)) {
+        test_pause(p, XSTI_MOE_ROLE_MATH + group, math.walk.task.index);
+        if (C::SPLIT_ROWS && math.walk.task.rows <= group * 64)
+            math.idle();
         else
-            math.tile(index + gridDim.x);
+            math.tile();
     }
     math.tell();
     math.flush();

@@ -61,7 +61,7 @@ __device__ __forceinline__ void send_plain(uint32_t staging, const float (&sum)[
 }
 
 /* A Linear-1 tile through the activation: half as many columns, gate and up of a column in the same thread. */
-template <int N>
+template <bool Clamped, int N>
 __device__ __forceinline__ void send_gated(uint32_t staging, const float (&sum)[N], const float (&weight)[2],
                                            float clamp, uint64_t address, uint32_t valid, uint32_t lane)
 {
@@ -74,7 +74,7 @@ __device__ __forceinline__ void send_gated(uint32_t staging, const float (&sum)[
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 const float *const s = &sum[(chunk + i) * 8 + 2 * half];
-                w[i] = gated_pair(pack_bf16(s[0], s[1]), pack_bf16(s[4], s[5]), weight[half], clamp);
+                w[i] = gated_pair<Clamped>(pack_bf16(s[0], s[1]), pack_bf16(s[4], s[5]), weight[half], clamp);
             }
             stage_four<CHUNKS>(staging, chunk, lane, {w[0], w[1], w[2], w[3]});
         }

@@ -15,6 +15,14 @@ template <int Warps, int Bytes> struct PullStorage {
     uint64_t landed[Warps][2];
 };
 
+/* Numbers of the tiles that were claimed, on their way to the roles. */
+enum { TASK_SLOTS = 4 };
+struct TaskRing {
+    uint64_t full[TASK_SLOTS];
+    uint64_t empty[TASK_SLOTS];
+    uint32_t index[TASK_SLOTS];
+};
+
 /* The head uses `a` as scratch (one word an expert of the model) before any tile is loaded. */
 template <class C> struct SharedStorage {
     alignas(1024) unsigned char a[C::STAGES][C::A_BYTES]; /* one panel of tile_rows rows */
@@ -23,6 +31,7 @@ template <class C> struct SharedStorage {
     PullStorage<C::PULL_WARPS, C::PULL_BYTES> pull;
     uint64_t full[C::STAGES];
     uint64_t empty[C::STAGES];
+    TaskRing tasks;
     uint32_t table[XSTI_MOE_MOST_LOCAL_EXPERTS + 1];
 };
 

@@ -17,7 +17,7 @@
 #define XSTI_MOE_FN static inline
 #endif
 
-enum { XSTI_MOE_WAVE_ROUNDS = 2 };
+enum { XSTI_MOE_WAVE_ROUNDS = 2, XSTI_MOE_ROW_BITS = 9 }; /* rows of a block: at most 256 */
 
 /* interleaved: the first n1 * blocks + n2 * blocks tiles; a kernel for one of the two layers has no tiles of the other. */
 struct xsti_moe_stream {
@@ -45,12 +45,12 @@ struct xsti_moe_cursor {
 
 XSTI_MOE_FN uint32_t xsti_moe_table_entry(uint32_t first_block, uint32_t last_rows)
 {
-    return first_block << 8 | last_rows;
+    return first_block << XSTI_MOE_ROW_BITS | last_rows;
 }
 
 XSTI_MOE_FN uint32_t xsti_moe_first_block(const uint32_t *table, uint32_t expert)
 {
-    return table[expert] >> 8;
+    return table[expert] >> XSTI_MOE_ROW_BITS;
 }
 
 /* The first expert whose blocks begin at `block` or later; `experts` when none does. */
@@ -76,7 +76,8 @@ XSTI_MOE_FN uint32_t xsti_moe_expert_of(const struct xsti_moe_stream *s, const u
 XSTI_MOE_FN uint32_t xsti_moe_rows_of(const struct xsti_moe_stream *s, const uint32_t *table, uint32_t expert,
                                       uint32_t block)
 {
-    return block + 1 == xsti_moe_first_block(table, expert + 1) ? table[expert] & 255u : s->tile_rows;
+    return block + 1 == xsti_moe_first_block(table, expert + 1) ? table[expert] & ((1u << XSTI_MOE_ROW_BITS) - 1)
+                                                                : s->tile_rows;
 }
 
 XSTI_MOE_FN uint32_t xsti_moe_tiles(const struct xsti_moe_stream *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * variants.h - the kernels that compute, in one list: kernel_m64.cu and kernel_m128.cu instantiate it, launch.c picks from it.
+ * variants.h - the kernels that compute, in one list: kernel_m64.cu, kernel_m128.cu and kernel_m256.cu instantiate it, launch.c picks from it.
  * C and CUDA.
  *
  * X(tile_rows, mode, store, shared_bytes): kernel xst_moe_m<tile_rows>_<mode>_<store>. shared_bytes is checked against
@@ -9,6 +9,10 @@
 #ifndef XST_MOE_VARIANTS_H
 #define XST_MOE_VARIANTS_H
 
+#define XSTI_MOE_VARIANTS_M256(X)                                                                                      \
+    X(256, fused, at_once, 232448)                                                                                     \
+    X(256, fused, paced, 226304)                                                                                       \
+    X(256, one, at_once, 232448)
 #define XSTI_MOE_VARIANTS_M128(X)                                                                                      \
     X(128, fused, at_once, 232448)                                                                                     \
     X(128, fused, paced, 226304)                                                                                       \

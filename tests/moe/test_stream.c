@@ -86,7 +86,7 @@ static void every_order_is_the_walk(void **state)
         int64_t rows[MOST_EXPERTS];
         const int64_t experts = number(1, MOST_EXPERTS);
         const struct xst_moe_shape shape = {number(1, 20) * 128, number(1, 40) * 64, 2 * experts, 1, 64, 2, 2};
-        const struct xst_moe_plan plan = {.tile_rows = number(0, 1) ? 64 : 128,
+        const struct xst_moe_plan plan = {.tile_rows = INT64_C(64) << number(0, 2),
                                           .tile_cols = 256,
                                           .tile_depth = 64,
                                           .producers = number(1, 30),
