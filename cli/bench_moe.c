@@ -14,7 +14,7 @@
 #include "bench_rows.h"
 #include "options.h"
 
-enum { TILE_COLS = 256, TILE_DEPTH = 64, STAGES = 4 };
+enum { TILE_COLS = 256, TILE_DEPTH = 64, STAGES = 4, PAIR_ROWS = 256, H200_SMS = 132 };
 
 /* What one table is made of. */
 struct job {
@@ -49,6 +49,12 @@ static struct xst_moe_shape shape_of(const struct xst_moe_bench *bench)
                                   .tokens = bench->tokens,
                                   .ranks = bench->ranks,
                                   .element_bytes = 2};
+}
+
+/* Two CTAs share the widest tile; knees and plans then count pairs. */
+static int64_t ctas_of_tile(const struct cell *cell)
+{
+    return cell->tile_rows == PAIR_ROWS ? 2 : 1;
 }
 
 static struct xst_moe_plan plan_of(const struct cell *cell, int64_t producers)
@@ -148,27 +154,20 @@ static enum xst_status find_knee(struct job *job, struct cell *cell, int64_t pro
     return status;
 }
 
-static struct xst_moe_order order_of(const struct xst_moe_candidate *candidate, int64_t slices)
+/* What the planner predicts for an order it gave. */
+static double predicted_us_of(const struct xst_moe_choice *choice, const struct xst_moe_order *order)
 {
-    return (struct xst_moe_order){.schedule = candidate->schedule,
-                                  .lead = candidate->lead_tiles,
-                                  .group = candidate->group_tiles,
-                                  .store = candidate->method == XST_METHOD_BULK ? XST_MOE_STORE_PACED
-                                                                                : XST_MOE_STORE_AT_ONCE,
-                                  .slices = candidate->method == XST_METHOD_BULK ? slices : 1};
-}
-
-/* The best candidate a kernel has a form for: waves are of whole experts. -1: none. */
-static int64_t best_of(const struct xst_moe_choice *choice)
-{
-    int64_t best = -1;
+    const enum xst_method method = order->store == XST_MOE_STORE_PACED ? XST_METHOD_BULK : XST_METHOD_ST16;
+    double least_us = INFINITY;
     for (int64_t i = 0; i < choice->count; i++) {
         const struct xst_moe_candidate *const candidate = &choice->candidates[i];
-        if (candidate->gap == XST_MOE_GAP_NONE && candidate->wave_blocks == 0 &&
-            (best < 0 || candidate->predicted_us < choice->candidates[best].predicted_us))
-            best = i;
+        const int same_lead = order->schedule == XST_SCHEDULE_WAVE ||
+                              (candidate->lead_tiles == order->lead && candidate->group_tiles == order->group);
+        if (candidate->gap == XST_MOE_GAP_NONE && candidate->wave_blocks == 0 && candidate->method == method &&
+            candidate->schedule == order->schedule && same_lead)
+            least_us = fmin(least_us, candidate->predicted_us);
     }
-    return best;
+    return least_us;
 }
 
 /* Counts of the model, the planner's workspace and its answer. */
@@ -201,22 +200,30 @@ static enum xst_status ask(struct job *job, const struct xst_moe_bench *bench, c
 static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t producers)
 {
     struct xst_diag *const diag = &job->cli->diag;
-    const struct xst_plan_moe_options options = {.extrapolate = 1, .given_tflops = cell->bench.flop_per_us / 1e6};
+    const struct xst_moe_bench *const bench = &cell->bench;
+    const struct xst_plan_moe_options options = {.extrapolate = 1, .given_tflops = bench->flop_per_us / 1e6};
     const struct xst_moe_plan plan = plan_of(cell, producers);
-    const struct xst_moe_shape shape = shape_of(&cell->bench);
+    const struct xst_moe_shape shape = shape_of(bench);
+    const struct xst_moe_layer layer = {.hidden = bench->hidden,
+                                        .inter = bench->inter,
+                                        .experts = bench->experts,
+                                        .topk = bench->topk,
+                                        .tokens_most = bench->tokens,
+                                        .ranks = bench->ranks,
+                                        .ctas = producers * ctas_of_tile(cell)};
     struct xst_moe_setup setup;
+    struct xst_moe_order order;
     struct asking asking = {0};
     cell->planned = XST_MOE_BENCH_MOST_ENTRIES;
-    if (cell->bench.target == XST_TARGET_HOST)
+    if (bench->target == XST_TARGET_HOST)
         return XST_OK;
     enum xst_status status = xst_moe_setup_make(&job->profile, &shape, &plan, &options, &setup, diag);
     if (status == XST_OK)
-        status = ask(job, &cell->bench, &setup, &asking);
-    const int64_t best = status == XST_OK ? best_of(asking.choice) : -1;
-    if (best >= 0) {
-        const struct xst_moe_order order = order_of(&asking.choice->candidates[best],
-                                                    cli_int(job->cli, "slices") < 8 ? cli_int(job->cli, "slices") : 8);
-        cell->predicted_us = asking.choice->candidates[best].predicted_us;
+        status = ask(job, bench, &setup, &asking);
+    if (status == XST_OK)
+        status = xst_moe_order_of(&setup, asking.choice, &layer, &order, diag);
+    if (status == XST_OK) {
+        cell->predicted_us = predicted_us_of(asking.choice, &order);
         status = add_fused(job, cell, &order, &cell->planned);
     }
     free(asking.counts);
@@ -227,7 +234,7 @@ static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t p
 
 static enum xst_status add_entries(struct job *job, struct cell *cell)
 {
-    const int64_t producers = cell->bench.ctas > 0 ? cell->bench.ctas : 132;
+    const int64_t producers = (cell->bench.ctas > 0 ? cell->bench.ctas : H200_SMS) / ctas_of_tile(cell);
     size_t index;
     struct xst_moe_order order = {.schedule = XST_SCHEDULE_WAVE, .store = XST_MOE_STORE_AT_ONCE, .slices = 1};
     enum xst_status status = find_knee(job, cell, producers);
@@ -333,6 +340,10 @@ static enum xst_status fill_bench(struct job *job, const struct xst_moe_preset *
         if (status != XST_OK)
             return status;
     }
+    const int64_t tile_rows = cli_int(cli, "tile-rows");
+    if (tile_rows != 0 && tile_rows != 64 && tile_rows != 128 && tile_rows != PAIR_ROWS)
+        return cli_say(&cli->diag, XST_ERR_USAGE,
+                       "--tile-rows is %lld, not 64, 128 or 256 (0: by the rows of an expert)", (long long)tile_rows);
     if (cli_given(cli, "remote-frac") && bench->target != XST_TARGET_HOST)
         return cli_say(&cli->diag, XST_ERR_USAGE, "--remote-frac goes with --target host; peers share rows by routing");
     return XST_OK;

@@ -81,9 +81,9 @@ int cli_bench_moe(struct cli *cli);
          .kind = CLI_INT,                                                                                              \
          .arg = "ROWS",                                                                                                \
          .low = 0,                                                                                                     \
-         .high = 128,                                                                                                  \
+         .high = 256,                                                                                                  \
          .fallback = "0",                                                                                              \
-         .help = "moe: rows of a tile, 64 or 128; 0: by the rows of an expert"},                                       \
+         .help = "moe: rows of a tile, 64, 128 or 256; 0: by the rows of an expert"},                                  \
         {.name = "clamp",                                                                                              \
          .kind = CLI_REAL,                                                                                             \
          .arg = "C",                                                                                                   \

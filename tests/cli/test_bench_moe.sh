@@ -26,7 +26,7 @@ one_sentence
 expect 2 bench moe --preset qwen3-30b --target peer --ranks 9
 err_has 'ranks is 9, outside 2..8'
 expect 2 bench moe --preset qwen3-30b --tile-rows 96
-err_has 'tile_rows is 96, not 64'
+err_has '--tile-rows is 96, not 64, 128 or 256'
 expect 2 bench moe --preset qwen3-30b --slices 16
 err_has 'slices is 16, not 1, 2, 4 or 8'
 expect 2 bench moe --preset qwen3-30b --lead 1..1000:x1.1
