@@ -52,6 +52,7 @@ static void what_is_allowed(void **state)
     ALLOW(call.clamp = 0);
     ALLOW(order.schedule = XST_SCHEDULE_WAVE; order.lead = order.group = 0);
     ALLOW(order.tile_rows = 64);
+    ALLOW(order.tile_rows = 256; call.layer.ctas = 130);
     for (int64_t slices = 1; slices <= 8; slices *= 2)
         ALLOW(order.store = XST_MOE_STORE_PACED; order.slices = slices);
     ALLOW(call.combine = buffers);
@@ -84,6 +85,7 @@ static void orders_that_are_refused(void **state)
     REFUSE(order.schedule = (enum xst_schedule)2, XST_ERR_RANGE, "schedule is 2, outside 0..1");
     REFUSE(order.lead = 0, XST_ERR_RANGE, "lead is 0, outside 1..");
     REFUSE(order.group = 0, XST_ERR_RANGE, "group is 0, outside 1..");
+    REFUSE(order.tile_rows = 256; call.layer.ctas = 131, XST_ERR_RANGE, "ctas is 131, odd");
     REFUSE(order.tile_rows = 96, XST_ERR_RANGE, "tile_rows is 96, not 64");
     REFUSE(order.store = (enum xst_moe_store)2, XST_ERR_RANGE, "store is 2, outside 0..1");
     REFUSE(order.store = XST_MOE_STORE_PACED; order.slices = 3, XST_ERR_RANGE, "slices is 3, not 1, 2, 4 or 8");

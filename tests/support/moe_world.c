@@ -429,6 +429,9 @@ const struct xst_moe_order *moe_orders(size_t *count_out)
         {XST_SCHEDULE_INTERLEAVED, 5, 2, 64, XST_MOE_STORE_PACED, 1, 0, 0},
         {XST_SCHEDULE_INTERLEAVED, 9, 1, 128, XST_MOE_STORE_AT_ONCE, 1, 0, 0},
         {XST_SCHEDULE_INTERLEAVED, 100000, 1, 128, XST_MOE_STORE_PACED, 2, 0, 0},
+        {XST_SCHEDULE_WAVE, 1, 1, 256, XST_MOE_STORE_AT_ONCE, 1, 0, 0},
+        {XST_SCHEDULE_INTERLEAVED, 11, 2, 256, XST_MOE_STORE_PACED, 4, 0, 0},
+        {XST_SCHEDULE_INTERLEAVED, 6, 1, 256, XST_MOE_STORE_AT_ONCE, 1, 0, 0},
     };
     *count_out = sizeof orders / sizeof *orders;
     return orders;
