@@ -35,6 +35,8 @@ static const struct {
     {"group", "moe"},
     {"ring", "moe"},
     {"no-pull", "moe"},
+    {"tiles-only", "moe"},
+    {"memory-gb-per-s", "moe"},
     {"act-frac", "moe"},
     {"preset", "fa-a2a moe"},
     {"method", "fa-a2a moe"},
@@ -97,6 +99,9 @@ static void fill_options(struct cli *cli, struct simulation *simulation)
     options->work_spread = cli_real(cli, "jitter");
     options->start_skew_us = cli_real(cli, "start-skew-us");
     options->rate_step_us = real_or(cli, "rate-step-us", 0);
+    options->exact_links = cli_given(cli, "exact-links");
+    options->dispersion = cli_given(cli, "dispersion");
+    options->bystanders = cli_given(cli, "bystanders");
     options->ingress_bytes_per_us = 1000 * real_or(cli, "ingress-gb-per-s", 0);
     options->no_free_run = cli_given(cli, "no-free-run");
     options->seed = (uint64_t)cli_int(cli, "seed");
@@ -247,6 +252,9 @@ static enum xst_status run_moe(struct cli *cli, const struct xst_profile *profil
     simulation->moe.no_pull = cli_given(cli, "no-pull");
     simulation->kind_names[0] = "Linear 1";
     simulation->kind_names[1] = "Linear 2";
+    simulation->kind_names[2] = "combine";
+    simulation->moe.exchange = !cli_given(cli, "tiles-only");
+    simulation->moe.memory_bytes_per_us = 1000 * cli_real(cli, "memory-gb-per-s");
     if (plan->schedule == XST_SCHEDULE_INTERLEAVED)
         status = moe_lead(cli, profile, simulation);
     else if (cli_given(cli, "lead") || cli_given(cli, "group"))

@@ -91,6 +91,9 @@ static void print_head(const struct cli *cli, FILE *out, const struct xst_profil
         fprintf(out, "without its exchange %s us, exposed communication %s us (%.1f %%)\n",
                 us(result->free_us, a, sizeof a), us(result->exposed_us, b, sizeof b),
                 100 * result->exposed_us / result->makespan_us);
+    if (simulation->kind == SIMULATION_MOE && simulation->moe.exchange)
+        fprintf(out, "all ranks past the barrier after %s us, then %s us of combine\n",
+                us(result->barrier_us, a, sizeof a), us(result->combine_us, b, sizeof b));
     if (simulation->kind == SIMULATION_MOE && simulation->moe_plan.schedule == XST_SCHEDULE_INTERLEAVED)
         fprintf(out,
                 "interleaved, lead %lld tiles (%s), group %lld; Linear-2 tiles that waited: %lld in steady state, "
@@ -182,6 +185,8 @@ static void put_moe(json_t *document, const struct simulation *simulation)
     json_object_set_new(document, "group", interleaved ? json_integer(simulation->moe.group) : json_null());
     json_object_set_new(document, "ring_blocks",
                         simulation->moe.ring_blocks ? json_integer(simulation->moe.ring_blocks) : json_null());
+    json_object_set_new(document, "barrier_us", simulation->moe.exchange ? json_real(result->barrier_us) : json_null());
+    json_object_set_new(document, "combine_us", simulation->moe.exchange ? json_real(result->combine_us) : json_null());
     json_object_set_new(document, "waited_tiles",
                         json_pack("{s:I, s:I, s:I, s:I}", "steady", (json_int_t)result->waited[XST_MOE_STEADY],
                                   "startup", (json_int_t)result->waited[XST_MOE_STARTUP], "tail",

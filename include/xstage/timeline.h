@@ -69,6 +69,11 @@ struct xst_timeline_machine {
     double ingress_bytes_per_us;         /* most that arrives at one rank */
     double capacity_bytes;               /* c: of one SM */
     double visible_us;                   /* from drained to known as visible (fence) */
+    double signal_us;                    /* a flag, from its store to being seen by a peer */
+    double free_capacity_bytes;          /* Q_free of (16); negative: not known */
+    int shared_queue;                    /* (16): loads wait behind the whole backlog, not behind their own SM's */
+    int64_t groups;                      /* hardware groups of SMs with equal shares; 0 and 1: none */
+    int64_t full_sms;                    /* SMs that fill the device; deals the groups */
     double share_spread;                 /* log-normal spread of an SM's share, drawn at every burst; 0: equal shares */
     enum xst_method method;              /* bulk: issue ends at its floor, whatever the stage holds */
     struct xst_floor_curve issue_floor;  /* T0 */
@@ -76,7 +81,8 @@ struct xst_timeline_machine {
 };
 
 /* Reads R, T0 and c = Q(K)/K off a path's tables for K SMs and bursts up to `bytes`. XST_ERR_NO_DATA when they are not known
- * there and `extrapolate` is 0. ingress = R, share_spread as fitted. */
+ * there and `extrapolate` is 0. ingress = R, share_spread as fitted, groups not taken;
+ * signal = half a fence, which is there and back. */
 enum xst_status xst_timeline_machine_read(const struct xst_path *path, int64_t producers, double bytes, int extrapolate,
                                           struct xst_timeline_machine *machine_out, struct xst_diag *diag);
 
@@ -155,6 +161,10 @@ struct xst_timeline_config {
     double work_spread;   /* log-normal spread of the tiles' work, 0: none */
     double start_skew_us; /* rank r starts r times this later */
     double rate_step_us;  /* 0: 8 ranks and less exact, 64 and less 1 us, else 5 us */
+    int exact_links;      /* settled at every change, with any number of ranks */
+    double pull_hold_us;  /* no pull begins earlier than this after the last rank of its group started */
+    int bystanders;       /* a tile's loads queue behind stores (16) ... */
+    double prefetch_us;   /* ... beyond what was loaded ahead */
     int free_exchange;    /* stores and pulls take no time at all: the kernel without its exchange */
     uint64_t seed;
     int64_t event_limit; /* 0: none */
@@ -174,7 +184,7 @@ struct xst_timeline_config {
 struct xst_role_time {
     double busy_us;  /* works, or issues without backpressure */
     double stall_us; /* backpressure: issue above its floor, no free slot */
-    double wait_us;  /* for other tiles or for rows */
+    double wait_us;  /* for other tiles or for rows; loads behind stores */
 };
 
 struct xst_rank_account {
@@ -208,6 +218,8 @@ struct xst_timeline_result {
     double sender_us;   /* last rank done and issued */
     double free_us;     /* the same kernel without its exchange; negative: not run */
     double exposed_us;  /* makespan - free */
+    double barrier_us;  /* moe with its exchange: the last rank has passed the barrier before the combine; else 0 */
+    double combine_us;  /* the longest sum of a rank behind it; makespan_us has both */
     double sent_bytes;
     double received_bytes;
     double pulled_bytes;
@@ -236,6 +248,9 @@ struct xst_timeline_options {
     double work_spread;
     double start_skew_us;
     double rate_step_us;
+    int exact_links;
+    int dispersion;              /* groups of the path; XST_ERR_NO_DATA when the profile does not know them */
+    int bystanders;              /* (16); XST_ERR_NO_DATA when the profile does not know Q_free */
     double ingress_bytes_per_us; /* 0: R */
     int no_free_run;             /* leave out the second run without exchange */
     uint64_t seed;
@@ -257,8 +272,9 @@ struct xst_timeline_moe {
     int64_t ring_blocks; /* blocks the pools hold; 0: all */
     int no_pull;         /* rows are there from the start */
     const int64_t
-        *rows; /* per expert of the model, shape->experts of them, all sources of a group together; every source
-                           * sends each expert the same number */
+        *rows;    /* per expert of the model, all sources of a group together; every source sends each the same */
+    int exchange; /* the exchange of counts before the first pull, barrier and combine after the last store */
+    double memory_bytes_per_us; /* of the combine's reads and writes; 0: 4.8e6, an H200's data sheet */
 };
 
 /* More ranks than experts: every `experts` consecutive ranks form a group of their own, ranks a multiple of it. */

@@ -62,6 +62,7 @@ struct xsti_sm {
     int active;
     int tag_is_accept; /* the tag stands for drained_enough, not for empty */
     int32_t mix;
+    double share; /* drawn at the burst */
     double weight;
     double backlog; /* as of touch_clock */
     double touch_clock;
@@ -82,7 +83,14 @@ struct xsti_counter_state {
     int32_t first_waiter; /* -1: none */
 };
 
-enum xsti_pull_state { XSTI_PULL_NONE, XSTI_PULL_WAIT, XSTI_PULL_RUN, XSTI_PULL_DONE };
+enum xsti_pull_state { XSTI_PULL_NONE, XSTI_PULL_HOLD, XSTI_PULL_WAIT, XSTI_PULL_RUN, XSTI_PULL_DONE };
+
+/* SMs by hardware group: those of port p are member[first[p]] .. member[first[p + 1] - 1]. */
+struct xsti_ports {
+    int64_t count;
+    int64_t *port; /* of an SM */
+    int32_t *first, *member;
+};
 
 struct xsti_rank {
     const struct xst_timeline_config *config;
@@ -90,8 +98,10 @@ struct xsti_rank {
     double start_us;
     struct xsti_sm *sms;
     struct xsti_burst *fifos;
-    struct xsti_queue timers; /* 2 * sm: its work or own issue; 2 * sm + 1: its burst's floor */
-    struct xsti_queue tags;   /* SMs by clock */
+    struct xsti_queue timers;       /* 2 * sm: its work or own issue; 2 * sm + 1: its burst's floor */
+    struct xsti_queue tags;         /* SMs by clock */
+    const struct xsti_ports *ports; /* NULL: one share for all */
+    double *port_share;             /* sum over the active SMs of a port */
     struct xsti_counter_state *counters;
     struct xsti_post *posts; /* ring: delayed posts, in order of time */
     int64_t posts_room, posts_first, posts_count;
@@ -117,6 +127,7 @@ struct xsti_rank {
     double pull_left;
     double pull_rate;
     double pull_since_us;
+    double pull_hold_us; /* until then no pull begins */
     double pull_busy_us, pull_wait_us, pulled;
     double *pulled_from; /* NULL like `to` */
     double pulled_even;
@@ -138,6 +149,7 @@ struct xsti_timeline {
     const struct xst_timeline_config *config;
     struct xsti_rank *ranks;
     int64_t group_ranks;
+    struct xsti_ports ports;
     double rate_step_us;                             /* 0: settled at every change */
     double *load_out, *load_in, *room_out, *room_in; /* network.c, by rank */
     double *store, *pull, *store_want, *pull_want;
@@ -168,6 +180,7 @@ void xsti_store_floor(struct xsti_rank *rank, int32_t sm);
 void xsti_store_tag(struct xsti_rank *rank, int32_t sm);
 void xsti_store_issued(struct xsti_rank *rank, int32_t sm); /* bulk, own: its issue is over */
 double xsti_clock_rate(const struct xsti_rank *rank);
+double xsti_load_delay(const struct xsti_rank *rank, int32_t sm); /* (16): of a load issued now */
 
 /* make.c */
 enum xst_status xsti_timeline_check(const struct xst_timeline_config *config, struct xst_diag *diag);

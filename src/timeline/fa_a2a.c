@@ -148,6 +148,8 @@ enum xst_status xst_timeline_fa_a2a(const struct xst_profile *profile, const str
     enum xst_status status = make_mixes(&fa, diag);
     if (status == XST_OK) {
         config.staging_slots = whole.staging_slots;
+        config.prefetch_us =
+            (double)whole.stages * fa.counts.tile_us / (double)fa.counts.kv_blocks; /* K/V tiles loaded ahead */
         config.mixes = fa.mixes;
         config.mix_count = fa.mix_count;
         config.kind_names[0] = "attention";

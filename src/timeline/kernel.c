@@ -36,6 +36,18 @@ enum xst_status xsti_kernel_config(const struct xst_profile *profile, const stru
     XSTI_TRY(xst_timeline_machine_read(path, sms, bytes, options->extrapolate, &config->machine, diag));
     if (options->ingress_bytes_per_us > 0)
         config->machine.ingress_bytes_per_us = options->ingress_bytes_per_us;
+    if (options->dispersion && !path->groups.known)
+        return xsti_fail(diag, XST_ERR_NO_DATA,
+                         "profile %.60s does not know the groups of path %s; `xstage fit --dispersion` finds them",
+                         profile->name, xst_path_text(path, text, sizeof text));
+    if (options->bystanders && !path->free_capacity_bytes.known)
+        return xsti_fail(diag, XST_ERR_NO_DATA,
+                         "profile %.60s does not know Q_free of path %s, the backlog that delays no load",
+                         profile->name, xst_path_text(path, text, sizeof text));
+    if (options->dispersion)
+        config->machine.groups = (int64_t)path->groups.value;
+    config->bystanders = options->bystanders;
+    config->exact_links = options->exact_links;
     config->sms = sms;
     config->issuer = options->issuer;
     config->coupling = options->coupling;

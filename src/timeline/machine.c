@@ -131,6 +131,10 @@ enum xst_status xst_timeline_machine_read(const struct xst_path *path, int64_t p
     machine.ingress_bytes_per_us = machine.drain_bytes_per_us;
     machine.capacity_bytes = capacity / (double)producers;
     machine.visible_us = path->fence_us.known ? path->fence_us.value : 0;
+    machine.signal_us = machine.visible_us / 2;
+    machine.free_capacity_bytes = path->free_capacity_bytes.known ? path->free_capacity_bytes.value : -1;
+    machine.shared_queue = path->target == XST_TARGET_HOST;
+    machine.full_sms = path->valid.producers_high;
     machine.share_spread = path->share_spread_burst.known ? path->share_spread_burst.value : 0;
     *machine_out = machine;
     return XST_OK;

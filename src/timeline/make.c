@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xstage/sim.h>
+
 #include "timeline/engine.h"
 
 enum { EXACT_RANKS = 8, FINE_RANKS = 64, MOST_RANKS = 65536, MOST_SMS = 4096 };
@@ -28,6 +30,11 @@ enum xst_status xsti_timeline_check(const struct xst_timeline_config *config, st
     XSTI_TRY(range(diag, "ingress_bytes_per_us", machine->ingress_bytes_per_us, 1e-6, 1e18));
     XSTI_TRY(range(diag, "capacity_bytes", machine->capacity_bytes, 0, 1e18));
     XSTI_TRY(range(diag, "visible_us", machine->visible_us, 0, 1e9));
+    XSTI_TRY(range(diag, "groups", (double)machine->groups, 0, MOST_SMS));
+    XSTI_TRY(range(diag, "pull_hold_us", config->pull_hold_us, 0, 1e9));
+    XSTI_TRY(range(diag, "prefetch_us", config->prefetch_us, 0, 1e9));
+    if (config->bystanders)
+        XSTI_TRY(range(diag, "free_capacity_bytes", machine->free_capacity_bytes, 0, 1e18));
     XSTI_TRY(range(diag, "share_spread", machine->share_spread, 0, 10));
     XSTI_TRY(range(diag, "work_spread", config->work_spread, 0, 10));
     XSTI_TRY(range(diag, "start_skew_us", config->start_skew_us, 0, 1e12));
@@ -63,6 +70,26 @@ static void free_queue(struct xsti_queue *queue)
     free(queue->key);
 }
 
+/* Which SMs share a port, port by port. */
+static int make_ports(const struct xst_timeline_config *config, struct xsti_ports *ports)
+{
+    const int64_t count = config->machine.groups, sms = config->sms;
+    ports->count = count;
+    ports->port = malloc((size_t)sms * sizeof *ports->port);
+    ports->first = calloc((size_t)count + 2, sizeof *ports->first);
+    ports->member = malloc((size_t)sms * sizeof *ports->member);
+    if (!ports->port || !ports->first || !ports->member)
+        return 0;
+    xst_sim_deal_groups(count, config->machine.full_sms > sms ? config->machine.full_sms : sms, sms, ports->port);
+    for (int64_t i = 0; i < sms; i++)
+        ports->first[ports->port[i] + 2]++;
+    for (int64_t p = 0; p < count; p++)
+        ports->first[p + 2] += ports->first[p + 1];
+    for (int64_t i = 0; i < sms; i++) /* first[p + 1] walks from the start of port p to its end */
+        ports->member[ports->first[ports->port[i] + 1]++] = (int32_t)i;
+    return 1;
+}
+
 static int make_rank(const struct xst_timeline_config *config, int64_t index, struct xsti_rank *rank)
 {
     const size_t sms = (size_t)config->sms, ranks = (size_t)config->ranks;
@@ -78,6 +105,8 @@ static int make_rank(const struct xst_timeline_config *config, int64_t index, st
     int good = rank->sms && rank->fifos && rank->counters && rank->posts;
     good &= make_queue(&rank->timers, 2 * config->sms);
     good &= make_queue(&rank->tags, config->sms);
+    if (config->machine.groups > 1)
+        good &= (rank->port_share = calloc((size_t)config->machine.groups, sizeof *rank->port_share)) != NULL;
     if (config->mix_count > 0) {
         rank->to = calloc(ranks, sizeof *rank->to);
         rank->sent_to = calloc(ranks, sizeof *rank->sent_to);
@@ -106,11 +135,15 @@ void xsti_timeline_free(struct xsti_timeline *timeline)
         free(rank->posts);
         free_queue(&rank->timers);
         free_queue(&rank->tags);
+        free(rank->port_share);
         free(rank->to);
         free(rank->sent_to);
         free(rank->pulled_from);
     }
     free(timeline->ranks);
+    free(timeline->ports.port);
+    free(timeline->ports.first);
+    free(timeline->ports.member);
     free(timeline->load_out);
 }
 
@@ -120,7 +153,8 @@ enum xst_status xsti_timeline_make(const struct xst_timeline_config *config, str
     const size_t ranks = (uint32_t)config->ranks;
     *timeline = (struct xsti_timeline){.config = config};
     timeline->group_ranks = config->group_ranks > 0 ? config->group_ranks : config->ranks;
-    timeline->rate_step_us = config->rate_step_us > 0              ? config->rate_step_us
+    timeline->rate_step_us = config->exact_links                   ? 0
+                             : config->rate_step_us > 0            ? config->rate_step_us
                              : config->ranks <= EXACT_RANKS        ? 0
                              : timeline->group_ranks <= FINE_RANKS ? FINE_STEP_US
                                                                    : COARSE_STEP_US;
@@ -128,8 +162,15 @@ enum xst_status xsti_timeline_make(const struct xst_timeline_config *config, str
     double *const by_rank = calloc(12 * ranks, sizeof *by_rank);
     timeline->load_out = by_rank;
     int good = timeline->ranks && by_rank;
-    for (size_t r = 0; good && r < ranks; r++)
+    if (config->machine.groups > 1)
+        good &= make_ports(config, &timeline->ports);
+    for (size_t r = 0; good && r < ranks; r++) {
+        const int64_t last = ((int64_t)r / timeline->group_ranks + 1) * timeline->group_ranks - 1;
         good = make_rank(config, (int64_t)r, &timeline->ranks[r]);
+        timeline->ranks[r].ports = config->machine.groups > 1 ? &timeline->ports : NULL;
+        timeline->ranks[r].pull_hold_us =
+            config->pull_hold_us > 0 ? (double)last * config->start_skew_us + config->pull_hold_us : 0;
+    }
     if (!good) {
         xsti_timeline_free(timeline);
         return xsti_fail_memory(diag);

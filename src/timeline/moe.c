@@ -7,13 +7,16 @@
  * tiles of a block. With a ring, block p's rows wait until Linear 1 has read block p - ring, and its Linear-1 tiles until
  * Linear 2 has.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/diag.h"
 #include "timeline/kernel.h"
 
-enum { ARRIVED = 0, LINEAR_1 = 0, LINEAR_2 = 1 };
+enum { ARRIVED = 0, LINEAR_1 = 0, LINEAR_2 = 1, COMBINE = 2 };
+
+static const double MEMORY_BYTES_PER_US = 4.8e6; /* H200 data sheet */
 
 struct moe_rank {
     struct xst_moe_walk walk;
@@ -140,6 +143,43 @@ static void rewind_walks(void *context)
     }
 }
 
+static void emit_combine(const struct xst_timeline_config *config, const struct xst_rank_account *account, int64_t rank,
+                         double barrier_us, double combine_us)
+{
+    for (int32_t sm = 0; config->span && sm < config->sms; sm++) {
+        const struct xst_span spans[2] = {{(int32_t)rank, sm, XST_SPAN_MATH, XST_SPAN_WAIT, COMBINE, account->end_us,
+                                           barrier_us, 0, 0},
+                                          {(int32_t)rank, sm, XST_SPAN_MATH, XST_SPAN_WORK, COMBINE, barrier_us,
+                                           barrier_us + combine_us, 0, 0}};
+        config->span(config->span_context, &spans[0]);
+        config->span(config->span_context, &spans[1]);
+    }
+}
+
+/* Behind the last store: all of a group wait until everything is visible and everybody has said so, then each rank sums the
+ * topk result rows of its tokens, at the rate of its memory. */
+static void combine(const struct moe *moe, const struct xst_timeline_config *config, struct xst_timeline_result *result)
+{
+    const struct xst_moe_shape *const shape = moe->shape;
+    const double rate = moe->asked->memory_bytes_per_us > 0 ? moe->asked->memory_bytes_per_us : MEMORY_BYTES_PER_US;
+    const double bytes = (double)(shape->tokens * (shape->topk + 1) * shape->hidden * shape->element_bytes);
+    result->combine_us = bytes / rate;
+    for (int64_t first = 0; first < moe->rank_count; first += shape->ranks) {
+        double barrier_us = 0;
+        for (int64_t r = first; r < first + shape->ranks; r++)
+            barrier_us = fmax(barrier_us, result->ranks[r].visible_us);
+        barrier_us += config->machine.signal_us;
+        result->barrier_us = fmax(result->barrier_us, barrier_us);
+        for (int64_t r = first; r < first + shape->ranks; r++)
+            emit_combine(config, &result->ranks[r], r, barrier_us, result->combine_us);
+    }
+    result->makespan_us = result->barrier_us + result->combine_us;
+    if (result->free_us < 0)
+        return;
+    result->free_us += result->combine_us;
+    result->exposed_us = result->makespan_us - result->free_us;
+}
+
 static enum xst_status begin(struct moe *moe, struct xst_diag *diag)
 {
     moe->ranks = calloc((size_t)moe->rank_count, sizeof *moe->ranks);
@@ -173,6 +213,9 @@ enum xst_status xst_timeline_moe(const struct xst_profile *profile, const struct
     if (shape->ranks > shape->experts && shape->experts > 0 && shape->ranks % shape->experts != 0)
         return xsti_fail(diag, XST_ERR_RANGE, "moe: ranks is %lld, neither at most experts (%lld) nor a multiple",
                          (long long)shape->ranks, (long long)shape->experts);
+    if (!(asked->memory_bytes_per_us >= 0 && asked->memory_bytes_per_us <= 1e18))
+        return xsti_fail(diag, XST_ERR_RANGE, "moe: memory_bytes_per_us is %g, outside 0..1e18",
+                         asked->memory_bytes_per_us);
     if (asked->ring_blocks < 0 || asked->ring_blocks > 1 << 24)
         return xsti_fail(diag, XST_ERR_RANGE, "moe: ring_blocks is %lld, outside 0..%d", (long long)asked->ring_blocks,
                          1 << 24);
@@ -190,12 +233,19 @@ enum xst_status xst_timeline_moe(const struct xst_profile *profile, const struct
         config.post_delay_us = moe.counts.act_us;
         config.kind_names[LINEAR_1] = "Linear 1";
         config.kind_names[LINEAR_2] = "Linear 2";
+        config.kind_names[COMBINE] = "combine";
+        config.prefetch_us =
+            (double)whole.stages * moe.counts.l2_us / ceil((double)group.inter / (double)whole.tile_depth);
+        if (asked->exchange) /* counts and a fence, then a flag to every peer */
+            config.pull_hold_us = config.machine.visible_us + config.machine.signal_us;
         config.context = &moe;
         config.next = next;
         config.pull = asked->no_pull ? NULL : pull;
         config.describe = describe;
         config.counter_name = counter_name;
         status = xsti_kernel_run(&config, options, rewind_walks, result_out, diag);
+        if (status == XST_OK && asked->exchange)
+            combine(&moe, &config, result_out);
     }
     free(moe.ranks);
     return status;

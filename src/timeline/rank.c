@@ -27,6 +27,10 @@ static double when(const struct xsti_rank *rank, enum source *source_out)
         at_us = rank->posts[rank->posts_first].at_us;
         *source_out = POST;
     }
+    if (rank->pull_state == XSTI_PULL_HOLD && rank->pull_hold_us < at_us) {
+        at_us = rank->pull_hold_us;
+        *source_out = PULL;
+    }
     if (rank->pull_state == XSTI_PULL_RUN) {
         const double end_us = rank->pull_rate > 0   ? rank->now_us + rank->pull_left / rank->pull_rate
                               : rank->pull_left > 0 ? INFINITY
@@ -92,6 +96,19 @@ static int has_needs(const struct xsti_rank *rank, const struct xst_tile *tile, 
     return 1;
 }
 
+/* Loads that stand behind stores: the tile begins later, unless it was loaded ahead. */
+static double wait_for_loads(struct xsti_rank *rank, int32_t id)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    const double delay_us = fmax(xsti_load_delay(rank, id) - rank->config->prefetch_us, 0);
+    const struct xst_span span =
+        {(int32_t)rank->index,    id, XST_SPAN_MATH, XST_SPAN_WAIT, (int16_t)sm->tile.kind, rank->now_us,
+         rank->now_us + delay_us, 0,  sm->tile.id};
+    sm->wait_us += delay_us;
+    xsti_emit(rank, &span);
+    return delay_us;
+}
+
 static void start_work(struct xsti_rank *rank, int32_t id)
 {
     struct xsti_sm *const sm = &rank->sms[id];
@@ -101,8 +118,8 @@ static void start_work(struct xsti_rank *rank, int32_t id)
         work_us *= exp(spread * xsti_timeline_normal(rank->config->seed, (uint64_t)rank->index * 2, (uint64_t)id,
                                                      (uint64_t)sm->taken));
     sm->state = XSTI_SM_WORK;
-    sm->since_us = rank->now_us;
-    xsti_queue_set(&rank->timers, 2 * id, rank->now_us + work_us);
+    sm->since_us = rank->now_us + (rank->config->bystanders ? wait_for_loads(rank, id) : 0);
+    xsti_queue_set(&rank->timers, 2 * id, sm->since_us + work_us);
 }
 
 static void start_wait(struct xsti_rank *rank, int32_t id, int32_t need)
@@ -242,6 +259,15 @@ static void end_pull(struct xsti_rank *rank)
         post(rank, counter);
 }
 
+static void start_pull(struct xsti_rank *rank)
+{
+    const struct xst_pull *const pull = &rank->pull;
+    rank->pull_since_us = rank->now_us;
+    rank->pull_state = pull->need_counter >= 0 && rank->counters[pull->need_counter].value < pull->need_value
+                           ? XSTI_PULL_WAIT
+                           : XSTI_PULL_RUN;
+}
+
 static void next_pull(struct xsti_rank *rank)
 {
     const int32_t mix_before = rank->pull.mix;
@@ -258,10 +284,18 @@ static void next_pull(struct xsti_rank *rank)
         pull->bytes = 0;
     rank->pull_left = pull->bytes;
     rank->pull_since_us = rank->now_us;
-    rank->pull_state = pull->need_counter >= 0 && rank->counters[pull->need_counter].value < pull->need_value
-                           ? XSTI_PULL_WAIT
-                           : XSTI_PULL_RUN;
+    if (rank->now_us < rank->pull_hold_us && !rank->config->free_exchange)
+        rank->pull_state = XSTI_PULL_HOLD;
+    else
+        start_pull(rank);
     rank->dirty |= rank->pull_state != before || pull->mix != mix_before;
+}
+
+static void end_hold(struct xsti_rank *rank)
+{
+    rank->pull_wait_us += rank->now_us - rank->pull_since_us;
+    start_pull(rank);
+    rank->dirty = 1;
 }
 
 void xsti_rank_begin(struct xsti_rank *rank)
@@ -314,6 +348,9 @@ void xsti_rank_step(struct xsti_rank *rank, double at_us)
         rank->posts_count--;
         post(rank, counter);
     } else if (source == PULL) {
-        end_pull(rank);
+        if (rank->pull_state == XSTI_PULL_HOLD)
+            end_hold(rank);
+        else
+            end_pull(rank);
     }
 }

@@ -9,8 +9,8 @@
 
 static int rank_busy(const struct xsti_rank *rank)
 {
-    return rank->working > 0 || rank->active > 0 || rank->pull_state == XSTI_PULL_RUN ||
-           rank->pull_state == XSTI_PULL_WAIT || rank->timers.count > 0;
+    return rank->working > 0 || rank->active > 0 || rank->pull_state == XSTI_PULL_HOLD ||
+           rank->pull_state == XSTI_PULL_RUN || rank->pull_state == XSTI_PULL_WAIT || rank->timers.count > 0;
 }
 
 static void move_all(struct xsti_timeline *timeline, double to_us)

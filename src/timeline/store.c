@@ -12,7 +12,23 @@ double xsti_clock_rate(const struct xsti_rank *rank)
     if (rank->active == 0)
         return 0;
     const double shared = rank->store_rate / rank->weight;
-    return shared < rank->accept_rate ? shared : rank->accept_rate;
+    const double most = rank->ports ? rank->accept_rate * rank->active / rank->weight : rank->accept_rate;
+    return shared < most ? shared : most;
+}
+
+double xsti_load_delay(const struct xsti_rank *rank, int32_t id)
+{
+    const struct xst_timeline_machine *const machine = &rank->config->machine;
+    const struct xsti_sm *const sm = &rank->sms[id];
+    const double rate = xsti_clock_rate(rank), sms = (double)rank->config->sms;
+    double held = 0, drain = rate * rank->weight;
+    if (machine->shared_queue) {
+        held = rank->backlog - machine->free_capacity_bytes;
+    } else if (sm->active) {
+        held = sm->backlog - sm->weight * (rank->clock - sm->touch_clock) - machine->free_capacity_bytes / sms;
+        drain = rate * sm->weight;
+    }
+    return held > 0 && drain > 0 ? held / drain : 0;
 }
 
 static int completion(const struct xsti_rank *rank)
@@ -45,6 +61,42 @@ static void aim(struct xsti_rank *rank, int32_t mix, double weight)
         rank->to[share->ranks[i]] += weight * share->frac[i];
 }
 
+static void tag(struct xsti_rank *rank, int32_t id, double bytes, int is_accept)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    sm->tag_is_accept = is_accept;
+    xsti_queue_set(&rank->tags, id, rank->clock + fmax(bytes, 0) / sm->weight);
+}
+
+static void weigh(struct xsti_rank *rank, struct xsti_sm *sm, double weight)
+{
+    aim(rank, sm->mix, weight - sm->weight);
+    rank->weight += weight - sm->weight;
+    sm->weight = weight;
+}
+
+static double capacity_of(const struct xsti_rank *rank)
+{
+    return completion(rank) ? 0 : rank->config->machine.capacity_bytes;
+}
+
+/* A port weighs 1, whoever stands behind it: its active SMs share that anew. `changed` files its tag itself. */
+static void share_port(struct xsti_rank *rank, int32_t changed)
+{
+    const struct xsti_ports *const ports = rank->ports;
+    const int64_t port = ports->port[changed];
+    for (int32_t i = ports->first[port]; i < ports->first[port + 1]; i++) {
+        const int32_t id = ports->member[i];
+        struct xsti_sm *const sm = &rank->sms[id];
+        if (!sm->active)
+            continue;
+        settle(rank, sm);
+        weigh(rank, sm, sm->share / rank->port_share[port]);
+        if (id != changed)
+            tag(rank, id, sm->tag_is_accept ? sm->backlog - capacity_of(rank) : sm->backlog, sm->tag_is_accept);
+    }
+}
+
 static void leave(struct xsti_rank *rank, int32_t id)
 {
     struct xsti_sm *const sm = &rank->sms[id];
@@ -56,9 +108,15 @@ static void leave(struct xsti_rank *rank, int32_t id)
     rank->active--;
     sm->active = 0;
     rank->dirty |= rank->active == 0 || sm->mix >= 0;
+    if (rank->ports) {
+        rank->port_share[rank->ports->port[id]] -= sm->share;
+        share_port(rank, id);
+    }
     if (rank->active == 0) { /* nothing left: rounding too */
         rank->weight = rank->even_weight = 0;
         rank->backlog = 0;
+        for (int64_t p = 0; rank->ports && p < rank->ports->count; p++)
+            rank->port_share[p] = 0;
     }
 }
 
@@ -66,30 +124,25 @@ static void join(struct xsti_rank *rank, int32_t id, int32_t mix)
 {
     struct xsti_sm *const sm = &rank->sms[id];
     const double spread = rank->config->machine.share_spread;
-    const double weight = spread > 0
-                              ? exp(spread * xsti_timeline_normal(rank->config->seed, (uint64_t)rank->index * 2 + 1,
-                                                                  (uint64_t)id, sm->burst_index))
-                              : 1;
+    const double share = spread > 0
+                             ? exp(spread * xsti_timeline_normal(rank->config->seed, (uint64_t)rank->index * 2 + 1,
+                                                                 (uint64_t)id, sm->burst_index))
+                             : 1;
     const int known = sm->active && sm->mix == mix;
     rank->dirty |= rank->active == 0 || (!known && (mix >= 0 || sm->mix >= 0));
-    if (sm->active) {
-        aim(rank, sm->mix, -sm->weight);
-        rank->weight -= sm->weight;
-    } else {
-        rank->active++;
-    }
+    if (sm->active)
+        weigh(rank, sm, 0);
+    if (rank->ports)
+        rank->port_share[rank->ports->port[id]] += share - (sm->active ? sm->share : 0);
+    rank->active += !sm->active;
     sm->active = 1;
-    sm->weight = weight;
+    sm->share = share;
+    sm->weight = 0;
     sm->mix = mix;
-    rank->weight += weight;
-    aim(rank, mix, weight);
-}
-
-static void tag(struct xsti_rank *rank, int32_t id, double bytes, int is_accept)
-{
-    struct xsti_sm *const sm = &rank->sms[id];
-    sm->tag_is_accept = is_accept;
-    xsti_queue_set(&rank->tags, id, rank->clock + fmax(bytes, 0) / sm->weight);
+    if (rank->ports)
+        share_port(rank, id);
+    else
+        weigh(rank, sm, share);
 }
 
 static void count_sent(struct xsti_rank *rank, const struct xsti_burst *burst)
@@ -110,7 +163,7 @@ static void start_accept(struct xsti_rank *rank, int32_t id)
 {
     struct xsti_sm *const sm = &rank->sms[id];
     const struct xsti_burst *const burst = &sm->fifo[sm->fifo_first];
-    const double capacity = completion(rank) ? 0 : rank->config->machine.capacity_bytes;
+    const double capacity = capacity_of(rank);
     sm->accepting = 1;
     sm->floor_passed = 0;
     sm->visible_wait = 0;
@@ -272,7 +325,7 @@ void xsti_store_floor(struct xsti_rank *rank, int32_t id)
 void xsti_store_tag(struct xsti_rank *rank, int32_t id)
 {
     struct xsti_sm *const sm = &rank->sms[id];
-    const double capacity = completion(rank) ? 0 : rank->config->machine.capacity_bytes;
+    const double capacity = capacity_of(rank);
     settle(rank, sm);
     if (sm->tag_is_accept && capacity > 0) {
         sm->backlog = capacity;
