@@ -1084,8 +1084,9 @@ class xst_floor_curve(Structure):
 class xst_timeline_machine(Structure):
     _fields_ = [
         ("drain_bytes_per_us", c_double), ("ingress_bytes_per_us", c_double), ("capacity_bytes", c_double),
-        ("visible_us", c_double), ("share_spread", c_double), ("method", c_int), ("issue_floor", xst_floor_curve),
-        ("accept_floor", xst_floor_curve)
+        ("visible_us", c_double), ("signal_us", c_double), ("free_capacity_bytes", c_double), ("shared_queue", c_int),
+        ("groups", c_int64), ("full_sms", c_int64), ("share_spread", c_double), ("method", c_int),
+        ("issue_floor", xst_floor_curve), ("accept_floor", xst_floor_curve)
     ]
 
 
@@ -1122,7 +1123,8 @@ class xst_timeline_config(Structure):
         ("machine", xst_timeline_machine), ("ranks", c_int64), ("group_ranks", c_int64), ("sms", c_int64),
         ("staging_slots", c_int64), ("issuer", c_int), ("coupling", c_int), ("counters", c_int64),
         ("mixes", POINTER(xst_mix)), ("mix_count", c_int64), ("post_delay_us", c_double), ("work_spread", c_double),
-        ("start_skew_us", c_double), ("rate_step_us", c_double), ("free_exchange", c_int), ("seed", c_uint64),
+        ("start_skew_us", c_double), ("rate_step_us", c_double), ("exact_links", c_int), ("pull_hold_us", c_double),
+        ("bystanders", c_int), ("prefetch_us", c_double), ("free_exchange", c_int), ("seed", c_uint64),
         ("event_limit", c_int64), ("series_step_us", c_double), ("series_count", c_int64), ("kind_names", c_char_p * 4),
         ("context", c_void_p), ("next", c_void_p), ("pull", c_void_p), ("describe", c_void_p),
         ("counter_name", c_void_p), ("span", c_void_p), ("span_context", c_void_p)
@@ -1154,25 +1156,28 @@ class xst_timeline_point(Structure):
 class xst_timeline_result(Structure):
     _fields_ = [
         ("makespan_us", c_double), ("sender_us", c_double), ("free_us", c_double), ("exposed_us", c_double),
-        ("sent_bytes", c_double), ("received_bytes", c_double), ("pulled_bytes", c_double), ("tiles", c_int64),
-        ("bursts", c_int64), ("events", c_int64), ("waited", c_int64 * 4), ("issue_us", c_double),
-        ("issue_max_us", c_double), ("backlog_peak_bytes", c_double), ("ranks", POINTER(xst_rank_account)),
-        ("rank_count", c_int64), ("series", POINTER(xst_timeline_point)), ("series_count", c_int64)
+        ("barrier_us", c_double), ("combine_us", c_double), ("sent_bytes", c_double), ("received_bytes", c_double),
+        ("pulled_bytes", c_double), ("tiles", c_int64), ("bursts", c_int64), ("events", c_int64),
+        ("waited", c_int64 * 4), ("issue_us", c_double), ("issue_max_us", c_double), ("backlog_peak_bytes", c_double),
+        ("ranks", POINTER(xst_rank_account)), ("rank_count", c_int64), ("series", POINTER(xst_timeline_point)),
+        ("series_count", c_int64)
     ]
 
 
 class xst_timeline_options(Structure):
     _fields_ = [
         ("issuer", c_int), ("coupling", c_int), ("work_spread", c_double), ("start_skew_us", c_double),
-        ("rate_step_us", c_double), ("ingress_bytes_per_us", c_double), ("no_free_run", c_int), ("seed", c_uint64),
-        ("event_limit", c_int64), ("series_step_us", c_double), ("series_count", c_int64), ("extrapolate", c_int),
-        ("span", c_void_p), ("span_context", c_void_p)
+        ("rate_step_us", c_double), ("exact_links", c_int), ("dispersion", c_int), ("bystanders", c_int),
+        ("ingress_bytes_per_us", c_double), ("no_free_run", c_int), ("seed", c_uint64), ("event_limit", c_int64),
+        ("series_step_us", c_double), ("series_count", c_int64), ("extrapolate", c_int), ("span", c_void_p),
+        ("span_context", c_void_p)
     ]
 
 
 class xst_timeline_moe(Structure):
     _fields_ = [
-        ("lead", c_int64), ("group", c_int64), ("ring_blocks", c_int64), ("no_pull", c_int), ("rows", POINTER(c_int64))
+        ("lead", c_int64), ("group", c_int64), ("ring_blocks", c_int64), ("no_pull", c_int), ("rows", POINTER(c_int64)),
+        ("exchange", c_int), ("memory_bytes_per_us", c_double)
     ]
 
 

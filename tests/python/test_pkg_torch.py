@@ -138,6 +138,31 @@ def test_it_exports_whole_with_any_length():
     assert len(calls) == 1 and isinstance(calls[0].meta["val"].shape[1], torch.SymInt)
 
 
+def test_the_dispatcher_is_left_out_only_where_nobody_watches():
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    from xstage.torch._attention import unwatched
+
+    class Functions(TorchFunctionMode):
+        def __torch_function__(self, function, types, arguments=(), words=None):
+            return function(*arguments, **(words or {}))
+
+    class Dispatches(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, arguments=(), words=None):
+            return function(*arguments, **(words or {}))
+
+    x, seen = torch.randn(3, 2), []
+    assert unwatched(x, x, x) and not unwatched(x, torch.nn.Parameter(x), x)
+    for mode in (Functions(), Dispatches(), FakeTensorMode()):
+        with mode:
+            assert not unwatched(x, x, x), mode
+    torch.func.vmap(lambda one: seen.append(unwatched(one, one, one)) or one)(x)
+    torch.jit.trace(lambda one: seen.append(unwatched(one, one, one)) or one + 1, x, check_trace=False)
+    compiled = torch.compile(lambda one: one + unwatched(one, one, one), backend="eager", fullgraph=True)
+    assert not any(seen) and torch.equal(compiled(x), x)
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_shapes_among_ranks(ranks, tmp_path):
     for status, output in torch_ranks.run("shapes", ranks, tmp_path):

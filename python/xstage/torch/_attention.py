@@ -58,6 +58,7 @@ class Prepared:
         self.q, self.k, self.v = call.q, call.k, call.v
         self.references = byref(call), byref(choice), byref(self.diag)
         self.lock = threading.Lock()
+        self.plain = False  # q has the strides of the result
 
 
 def check_tensors(
@@ -158,6 +159,7 @@ def prepare_alone(
     )
     prepared = Prepared(struct, choose(kernels, struct, "", 1), 1)
     prepared.row_first[1] = rows
+    prepared.plain = q.stride() == (rows * heads * dim, heads * dim, dim, 1)
     prepared.controls[0] = kernels.control.data_ptr()
     for target, tensor in ((prepared.q, q), (prepared.k, k), (prepared.v, v)):
         fill_tensor(target, tensor)
@@ -187,7 +189,7 @@ def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, key_len: int, scal
             prepared = prepare_alone(kernels, q, k, v, key_len, scale)
             kernels.keep(key, prepared)
         kernels.last = key, prepared
-    out = torch.empty_like(q, memory_format=torch.contiguous_format)
+    out = torch.empty_like(q) if prepared.plain else torch.empty_like(q, memory_format=torch.contiguous_format)
     call_ref, choice_ref, diag_ref = prepared.references
     with prepared.lock:
         prepared.q.address = q.data_ptr()
@@ -202,6 +204,32 @@ def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, key_len: int, scal
         if status != 0:
             raise failure(status, prepared.diag)
     return out
+
+
+def _watchers() -> tuple[Any, ...] | None:
+    """What tells whether anything looks at operators as they are called; None where this torch does not say."""
+    try:
+        return (
+            torch.compiler.is_compiling,
+            torch._C._len_torch_dispatch_stack,
+            torch._C._is_torch_function_mode_enabled,
+            torch._C._get_tracing_state,
+            torch._C._functorch.peek_interpreter_stack,
+        )
+    except AttributeError:
+        return None
+
+
+_WATCHERS = _watchers()
+
+
+def unwatched(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> bool:
+    """Plain tensors, and no compiler, tracer, mode or transform in sight: then the kernel can be called without the
+    dispatcher, which costs as much as the rest of the call."""
+    if torch.compiler.is_compiling() or _WATCHERS is None:
+        return False
+    plain = torch.Tensor
+    return type(q) is plain and type(k) is plain and type(v) is plain and not any(watcher() for watcher in _WATCHERS)
 
 
 def stream_of(index: int) -> int:

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 
 from ..errors import UsageError
 from . import _ops  # noqa: F401  registers the operators
-from ._attention import STORES
+from ._attention import STORES, attend, unwatched
 from ._exchange import EXCHANGES, Exchange, exchange_of, split
 from ._group import Ranks
 
@@ -39,9 +39,11 @@ def attention(
         RangeError: sizes.
         UnavailableError: no Hopper GPU, or a build without its code.
     """
-    out: torch.Tensor = torch.ops.xstage.attention.default(
-        q, k, v, -1 if key_length is None else key_length, _scale(q, scale)
-    )
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    keys = -1 if key_length is None else key_length
+    if unwatched(q, k, v):
+        return attend(q, k, v, keys, scale)
+    out: torch.Tensor = torch.ops.xstage.attention.default(q, k, v, keys, scale)
     return out
 
 
@@ -143,10 +145,7 @@ class UlyssesAttention(torch.nn.Module):
             WaitTimeoutError: a rank did not come, to this call or to an earlier one.
         """
         if self.plain and joint_strategy == "none" and lengths is None and not neutral:  # the short way
-            scale = query.shape[-1] ** -0.5 if softmax_scale is None else softmax_scale
-            keys = -1 if key_length is None else key_length
-            alone: torch.Tensor = torch.ops.xstage.attention.default(query, key, value, keys, scale)
-            return alone
+            return attention(query, key, value, scale=softmax_scale, key_length=key_length)
         text = _text(joint_tensor_query, joint_tensor_key, joint_tensor_value, joint_strategy)
         _refuse(neutral)
         first, scale, keys = (
@@ -164,8 +163,7 @@ class UlyssesAttention(torch.nn.Module):
             if text:
                 q = torch.cat([text[0], query] if first else [query, text[0]], dim=1)
                 k, v = torch.cat([key, text[1]], dim=1), torch.cat([value, text[2]], dim=1)
-            alone = torch.ops.xstage.attention.default(q, k, v, keys, scale)
-            return alone
+            return attention(q, k, v, scale=scale, key_length=key_length)
         out: torch.Tensor = torch.ops.xstage.ulysses_attention.default(
             query, key, value, text, rows, self.rank, keys, scale, first, self.reuse_output, self.exchange
         )
