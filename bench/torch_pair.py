@@ -50,6 +50,69 @@ def round_us(run, calls):
     return mine.item()
 
 
+def variants_of(attentions, q, k, v, lengths):
+    """What is timed. Raises SystemExit when an output is wrong."""
+    runs = {name: (lambda attend=attend: attend(q, k, v, lengths=lengths)) for name, attend in attentions.items()}
+    want = runs["torch"]().float()
+    for name in runs:
+        worst = (runs[name]().float() - want).abs().max().item()
+        if not worst <= 0.02 * want.abs().max().item():
+            sys.exit(f"{name} is off by {worst} with {lengths} rows")
+    return runs
+
+
+def measure(attentions, args, seq, rank, ranks):
+    """Rows of one length."""
+    lengths = split_lengths(seq, ranks)
+    torch.manual_seed(rank)
+    size = (1, lengths[rank], args.heads, args.head_dim)
+    q, k, v = (torch.randn(size, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+    flop = 4 * args.heads / ranks * seq * seq * args.head_dim
+    calls = max(3, min(100, int(2e4 / (flop / 500e6 + 60))))
+    with torch.inference_mode(), sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+        runs = variants_of(attentions, q, k, v, lengths)
+        if args.graph:
+            runs = {name: captured(run) for name, run in runs.items()}
+        times = {name: [] for name in runs}
+        names = list(runs)
+        for number in range(args.rounds):
+            for name in names[number % len(names) :] + names[: number % len(names)]:
+                times[name].append(round_us(runs[name], calls))
+    shape = {"p": ranks, "batch": 1, "heads": args.heads, "head_dim": args.head_dim, "seq": seq, "graph": args.graph}
+    base = statistics.median(times["torch"])
+    rows = []
+    for name, values in times.items():
+        median = statistics.median(values)
+        spread = {"min_us": round(min(values), 2), "max_us": round(max(values), 2), "n": len(values)}
+        derived = {"tflops": round(flop / median / 1e6, 1), "speedup": round(base / median, 4)}
+        head = {"variant": f"ulysses_{name}", **shape, "median_us": round(median, 2)}
+        rows.append({**head, **spread, **derived, "residual": None, "hiding_ratio": None, "checked": True})
+        if rank == 0:
+            print(f"{seq:6d} rows {name:13s} {median:9.1f} us  {derived['speedup']:.3f} x torch", flush=True)
+    return rows
+
+
+def write(path, rows):
+    facts = {
+        "device": torch.cuda.get_device_name(),
+        "torch": torch.__version__,
+        "nccl": ".".join(map(str, torch.cuda.nccl.version())),
+        "version": xstage.version(),
+    }
+    document = {
+        "schema": "xstage.bench/1",
+        "tool": "torch_pair.py",
+        "argv": sys.argv[1:],
+        "kernel": "ulysses",
+        "time_utc": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "facts": facts,
+        "rows": rows,
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(document, file, indent=1)
+        file.write("\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--json")
@@ -63,82 +126,16 @@ def main():
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
     torch.cuda.set_device(device)
     dist.init_process_group("nccl", device_id=device)
-    fused, unfused = (
-        UlyssesAttention(device=device, reuse_output=True),
-        UlyssesAttention(device=device, backend="torch"),
-    )
-    copied = UlyssesAttention(device=device)
-    rows = []
-    for seq in map(int, args.seq.split(",")):
-        lengths = split_lengths(seq, ranks)
-        torch.manual_seed(rank)
-        q, k, v = (
-            torch.randn(1, lengths[rank], args.heads, args.head_dim, device=device, dtype=torch.bfloat16)
-            for _ in range(3)
-        )
-        variants = {
-            "fused": lambda: fused(q, k, v, lengths=lengths),
-            "fused_copied": lambda: copied(q, k, v, lengths=lengths),
-            "torch": lambda: unfused(q, k, v, lengths=lengths),
-        }
-        with torch.inference_mode(), sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-            want = variants["torch"]().float()
-            for name in ("fused", "fused_copied"):
-                worst = (variants[name]().float() - want).abs().max().item()
-                if not worst < 0.02 * want.abs().max().item():
-                    sys.exit(f"rank {rank}: {name} is off by {worst} at {seq} rows")
-            runs = {name: captured(run) for name, run in variants.items()} if args.graph else variants
-            flop = 4 * args.heads / ranks * seq * seq * args.head_dim
-            calls = max(3, min(100, int(2e4 / (flop / 500e6 + 60))))
-            times = {name: [] for name in runs}
-            names = list(runs)
-            for number in range(args.rounds):
-                for name in names[number % len(names) :] + names[: number % len(names)]:
-                    times[name].append(round_us(runs[name], calls))
-        fused.check()
-        for name, values in times.items():
-            median = statistics.median(values)
-            rows.append(
-                {
-                    "variant": f"ulysses_{name}",
-                    "p": ranks,
-                    "batch": 1,
-                    "heads": args.heads,
-                    "head_dim": args.head_dim,
-                    "seq": seq,
-                    "graph": args.graph,
-                    "median_us": round(median, 2),
-                    "min_us": round(min(values), 2),
-                    "max_us": round(max(values), 2),
-                    "n": len(values),
-                    "tflops": round(flop / median / 1e6, 1),
-                    "speedup": round(statistics.median(times["torch"]) / median, 4),
-                    "residual": None,
-                    "hiding_ratio": None,
-                    "checked": True,
-                }
-            )
-            if rank == 0:
-                print(f"{seq:6d} rows {name:13s} {median:9.1f} us  {rows[-1]['speedup']:.3f} x torch", flush=True)
+    attentions = {
+        "fused": UlyssesAttention(device=device, reuse_output=True),
+        "fused_copied": UlyssesAttention(device=device),
+        "torch": UlyssesAttention(device=device, backend="torch"),
+    }
+    rows = [row for seq in map(int, args.seq.split(",")) for row in measure(attentions, args, seq, rank, ranks)]
+    attentions["fused"].check()
     if args.json and rank == 0:
-        document = {
-            "schema": "xstage.bench/1",
-            "tool": "torch_pair.py",
-            "argv": sys.argv[1:],
-            "kernel": "ulysses",
-            "time_utc": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "facts": {
-                "device": torch.cuda.get_device_name(),
-                "torch": torch.__version__,
-                "nccl": ".".join(map(str, torch.cuda.nccl.version())),
-                "version": xstage.version(),
-            },
-            "rows": rows,
-        }
-        with open(args.json, "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1)
-            file.write("\n")
-    fused.close()
+        write(args.json, rows)
+    attentions["fused"].close()
     dist.destroy_process_group()
 
 
