@@ -34,7 +34,6 @@ XSTAGE_CALLS=10000 step tests 200 python3 -m pytest -q -p no:cacheprovider $test
 step block 60 $pair examples/dit_block.py --image 4097 --text 512 --heads 24
 step block-torch 60 $pair examples/dit_block.py --image 4097 --text 512 --heads 24 --backend torch
 step overhead 40 python3 bench/torch_overhead.py --json "$out/torch-overhead.json"
-step ulysses 90 $pair bench/torch_pair.py --json "$out/torch-pair.json"
-step ulysses-graph 90 $pair bench/torch_pair.py --graph --json "$out/torch-pair-graph.json"
+step ulysses 90 $pair bench/torch_pair.py --graph --json "$out/torch-pair.json"
 echo "$failed steps failed"
 [ "$failed" -eq 0 ]
