@@ -44,6 +44,7 @@ tests|libcmocka-dev|has_module cmocka
 tests|python3|has_command python3
 tests|python3-pytest|has_python pytest
 tests|python3-hypothesis|has_python hypothesis
+tests|openmpi-bin|has_command mpirun
 tests|python3-numpy|has_python numpy
 tests|python3-pip|has_python pip
 tests|python3-setuptools|has_python setuptools
