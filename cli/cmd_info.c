@@ -9,6 +9,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <xstage/group.h>
+
 #include "data_dir.h"
 #include "info_gpu.h"
 #include "options.h"
@@ -63,6 +65,21 @@ static json_t *profiles_json(void)
     return array;
 }
 
+/* What the launcher's variables say; null alone, the complaint where they make no sense. */
+static json_t *job_json(void)
+{
+    struct xst_ranks ranks;
+    struct xst_diag diag;
+    if (xst_ranks_find(NULL, &ranks, &diag) != XST_OK)
+        return json_pack("{s:s}", "error", diag.text);
+    if (ranks.ranks == 1)
+        return json_null();
+    return json_pack("{s:s, s:I, s:I, s:o, s:s, s:s}", "launcher", ranks.launcher, "rank", (json_int_t)ranks.rank,
+                     "ranks", (json_int_t)ranks.ranks, "local_rank",
+                     ranks.local_rank >= 0 ? json_integer(ranks.local_rank) : json_null(), "rendezvous",
+                     ranks.rendezvous, "job", ranks.job);
+}
+
 static json_t *document_of(struct cli *cli)
 {
     char cpu[200];
@@ -80,6 +97,7 @@ static json_t *document_of(struct cli *cli)
     json_object_set_new(document, "cores", json_integer(sysconf(_SC_NPROCESSORS_ONLN)));
     json_object_set_new(document, "data_folders", roots_json());
     json_object_set_new(document, "profiles", profiles_json());
+    json_object_set_new(document, "job", job_json());
     json_object_set_new(document, "gpu", cli_info_gpu_json());
     return document;
 }
@@ -98,6 +116,17 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "-";
 }
 
+static void print_job(const json_t *job)
+{
+    if (json_object_get(job, "error"))
+        printf("job       %s\n", text_of(job, "error"));
+    else if (json_is_object(job))
+        printf("job       process %lld of %lld by %s, named %s\n",
+               (long long)json_integer_value(json_object_get(job, "rank")),
+               (long long)json_integer_value(json_object_get(job, "ranks")), text_of(job, "launcher"),
+               text_of(job, "job"));
+}
+
 static int run(struct cli *cli)
 {
     const enum xst_status status = cli_check_outputs(cli, 0);
@@ -114,6 +143,7 @@ static int run(struct cli *cli)
                (long long)json_integer_value(json_object_get(document, "cores")));
         print_list("data in", json_object_get(document, "data_folders"), "no folder found; set XSTAGE_DATA_DIR");
         print_list("profiles", json_object_get(document, "profiles"), "none found");
+        print_job(json_object_get(document, "job"));
         cli_info_gpu_print(cli, json_object_get(document, "gpu"));
     }
     return cli_emit(cli, document, NULL, CLI_GOOD);

@@ -187,6 +187,13 @@ others_silent
 RANK=1 WORLD_SIZE=2 "$xstage" predict -K 132 -B 32K -q >out 2>err || fail "predict as rank 1: $(cat err)"
 [ -s out ] || fail "predict as rank 1 prints nothing"
 
+OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 "$xstage" info >out 2>err || fail "info as rank 1: $(cat err)"
+out_has 'job       process 1 of 4 by Open MPI'
+PMI_SIZE=4 "$xstage" info --json >out 2>err || fail "info with half a pair: $(cat err)"
+json out '"PMI_SIZE is set and PMI_RANK is not" in d["job"]["error"]'
+expect 0 info --json
+json out 'd["job"] is None'
+
 # A process that never comes.
 rm -f out.* err.* code.*
 start=$(date +%s)
