@@ -32,10 +32,19 @@ from .errors import (
     XstageError,
 )
 from .model import Prediction, predict
-from .planner import Plan, experts_of, plan, routing
+from .planner import Plan, experts_of, moe_order, plan, routing
 from .profile import Profile, stored
 from .samples import Samples
-from .shapes import AttentionShape, AttentionTiles, MoeShape, MoeTiles, Traffic, attention_presets, moe_presets
+from .shapes import (
+    AttentionShape,
+    AttentionTiles,
+    MoeOrder,
+    MoeShape,
+    MoeTiles,
+    Traffic,
+    attention_presets,
+    moe_presets,
+)
 from .simulate import Simulation, knee, simulate
 
 __all__ = [
@@ -47,6 +56,7 @@ __all__ = [
     "ExistsError",
     "FileError",
     "InterruptedCallError",
+    "MoeOrder",
     "MoeShape",
     "MoeTiles",
     "NoDataError",
@@ -72,6 +82,7 @@ __all__ = [
     "experts_of",
     "fit",
     "knee",
+    "moe_order",
     "moe_presets",
     "plan",
     "predict",

@@ -16,7 +16,7 @@ from . import _abi
 from ._library import call, function, text_call, word
 from .errors import UsageError
 from .profile import Profile, as_profile
-from .shapes import AttentionShape, MoeShape, MoeTiles, Shape, Traffic
+from .shapes import MOE_STORES, AttentionShape, MoeOrder, MoeShape, MoeTiles, Shape, Traffic
 
 
 class Plan:
@@ -221,3 +221,59 @@ def _plan_moe(
 def _ends(shape: MoeShape, rank: int) -> tuple[int, int]:
     experts = experts_of(shape, rank)
     return experts.start, experts.stop
+
+
+def moe_order(
+    shape: MoeShape,
+    profile: Profile | str | os.PathLike[str] = "h200x2-nvlink",
+    *,
+    counts: ArrayLike | None = None,
+    routing: str = "uniform",
+    skew: float = 2.0,
+    rank: int = 0,
+    tile_rows: int = 128,
+    ctas: int = 0,
+    given_tflops: float = 0.0,
+    extrapolate: bool = False,
+) -> MoeOrder:
+    """What the fused layer is told for a step's routing, in its own units: the least predicted candidate that it can
+    run.
+
+    Args:
+        shape: the layer, with the tokens of the step.
+        profile: a profile, or its name or file.
+        counts: rows of each of the model's experts; None: made up by `routing` and `skew`.
+        routing: "uniform", "zipf", "hot-expert" or "hot-rank".
+        skew: see `routing()`.
+        rank: whose order.
+        tile_rows: 64, 128 or 256.
+        ctas: of the grid; 0: the profile's SM count.
+        given_tflops: measured rate of the device; 0: the peak is taken.
+        extrapolate: read the profile's tables outside their valid range too.
+
+    Raises:
+        RangeError: a dimension outside its range.
+        NoDataError: nothing that the kernel can run could be predicted.
+    """
+    owner = as_profile(profile)
+    whole = counts_array(counts, shape, routing, skew)
+    mine = np.ascontiguousarray(whole[slice(*_ends(shape, rank))])
+    grid = ctas or owner.sm_count or 132
+    tiles = MoeTiles(tile_rows=tile_rows, producers=grid // (2 if tile_rows == 256 else 1))._c()
+    options = _abi.xst_plan_moe_options(extrapolate=int(extrapolate), given_tflops=given_tflops)
+    setup, choice, order = _abi.xst_moe_setup(), _abi.xst_moe_choice(), _abi.xst_moe_order()
+    call("xst_moe_setup_make", byref(owner._struct), byref(shape._c()), byref(tiles), byref(options), byref(setup))
+    room = np.empty(-(-function("xst_moe_workspace_bytes")(byref(setup)) // 8))
+    call(
+        "xst_moe_choose",
+        byref(setup),
+        mine.ctypes.data_as(_PI64),
+        len(mine),
+        room.ctypes.data,
+        room.nbytes,
+        byref(choice),
+    )
+    layer = _abi.xst_moe_layer(shape.hidden, shape.inter, shape.experts, shape.topk, shape.tokens, shape.ranks, grid)
+    call("xst_moe_order_of", byref(setup), byref(choice), byref(layer), byref(order))
+    schedule = function("xst_schedule_text")(order.schedule).decode()
+    return MoeOrder(schedule, order.lead, order.group, order.tile_rows, MOE_STORES[order.store], order.slices)

@@ -19,7 +19,7 @@ from .planner import _PI64, counts_array
 from .profile import Profile, as_profile
 from .shapes import AttentionShape, AttentionTiles, MoeShape, MoeTiles, Shape, Traffic
 
-_KIND_NAMES = {AttentionShape: (b"attention",), MoeShape: (b"Linear 1", b"Linear 2"), Traffic: (b"work",)}
+_KIND_NAMES = {AttentionShape: (b"attention",), MoeShape: (b"Linear 1", b"Linear 2", b"combine"), Traffic: (b"work",)}
 
 
 class Simulation:
@@ -30,7 +30,9 @@ class Simulation:
         sender_us: the last rank done and issued.
         free_us: the same kernel without its exchange; None: that run was left out.
         exposed_us: what the exchange adds to it; None likewise.
-        issue_us, issue_max_us: of a burst, mean and worst.
+        barrier_us: moe: the last rank has passed the barrier before the combine; None where there is none.
+    combine_us: moe: the longest combine of a rank; None likewise.
+    issue_us, issue_max_us: of a burst, mean and worst.
         sent_bytes: by all ranks.
         backlog_peak_bytes: of one rank.
         tiles, events: how much was stepped through.
@@ -45,6 +47,8 @@ class Simulation:
         self.sender_us: float = result.sender_us
         self.free_us: float | None = result.free_us if result.free_us >= 0 else None
         self.exposed_us: float | None = result.exposed_us if result.free_us >= 0 else None
+        self.barrier_us: float | None = result.barrier_us or None
+        self.combine_us: float | None = result.combine_us if result.barrier_us else None
         self.issue_us: float = result.issue_us
         self.issue_max_us: float = result.issue_max_us
         self.sent_bytes: float = result.sent_bytes
@@ -106,6 +110,11 @@ def simulate(
     group: int = 1,
     ring_blocks: int = 0,
     pull: bool = True,
+    tiles_only: bool = False,
+    memory_bytes_per_us: float = 4.8e6,
+    dispersion: bool = False,
+    bystanders: bool = False,
+    exact_links: bool = False,
     seed: int = 1,
     series_points: int = 400,
     free_run: bool = True,
@@ -131,6 +140,11 @@ def simulate(
         group: moe, interleaved: Linear-2 tiles in a row.
         ring_blocks: moe: row blocks the pools hold; 0: all.
         pull: moe: rows are fetched from their owners; False: they are there from the start.
+        tiles_only: moe: leave out the exchange of counts, the barrier behind the last store and the combine.
+        memory_bytes_per_us: moe: rate of the combine's reads and writes; the default is an H200's data sheet.
+        dispersion: SMs drain through the path's hardware groups, as far as the profile knows them.
+        bystanders: a tile's loads wait behind stores (16).
+        exact_links: settle the network at every change, with any number of ranks.
         seed: of what is drawn.
         series_points: most points of `Simulation.series`.
         free_run: also step the kernel without its exchange, which tells what is exposed.
@@ -154,6 +168,9 @@ def simulate(
         series_step_us=0.25,
         series_count=series_points,
         extrapolate=int(extrapolate),
+        dispersion=int(dispersion),
+        bystanders=int(bystanders),
+        exact_links=int(exact_links),
     )
     if pictures:
         options.span = cast(function("xst_spans_add"), c_void_p)
@@ -172,7 +189,13 @@ def simulate(
         if chosen.schedule == "interleaved" and lead == 0:  # type: ignore[union-attr]
             lead = knee(shape, chosen, group, owner.sm_count or 1)  # type: ignore[arg-type]
         moe = _abi.xst_timeline_moe(
-            lead=lead, group=group, ring_blocks=ring_blocks, no_pull=int(not pull), rows=rows.ctypes.data_as(_PI64)
+            lead=lead,
+            group=group,
+            ring_blocks=ring_blocks,
+            no_pull=int(not pull),
+            rows=rows.ctypes.data_as(_PI64),
+            exchange=int(not tiles_only),
+            memory_bytes_per_us=memory_bytes_per_us,
         )
         arguments.append(byref(moe))
     elif counts is not None or lead:

@@ -176,6 +176,20 @@ def test_plans_are_the_tools(profile, tmp_path):
         xstage.plan(AttentionShape.preset("flux1"), profile, counts=[1])
 
 
+def test_the_order_of_a_fused_layer(profile):
+    shape = MoeShape.preset("qwen3-30b", 4)
+    for tile_rows in (64, 128, 256):
+        order = xstage.moe_order(shape, profile, routing="zipf", skew=0.8, tile_rows=tile_rows, extrapolate=True)
+        assert (
+            order.tile_rows == tile_rows and order.schedule in ("wave", "interleaved") and order.slices in (1, 2, 4, 8)
+        )
+        assert order.store in ("at_once", "paced") and (order.schedule == "wave" or order.lead >= 1)
+    counts = xstage.routing(shape, "zipf", 0.8)
+    assert xstage.moe_order(shape, profile, counts=counts) == xstage.moe_order(shape, profile, routing="zipf", skew=0.8)
+    with pytest.raises(xstage.RangeError, match="tile_rows"):
+        xstage.moe_order(shape, profile, tile_rows=0)
+
+
 def test_simulations_are_the_tools(profile):
     for ours, arguments in (
         (
@@ -200,9 +214,17 @@ def test_simulations_are_the_tools(profile):
                 "interleaved",
             ],
         ),
-        (xstage.simulate(Traffic(KERNEL), profile, ranks=3), [str(KERNEL), "--ranks", "3"]),
+        (
+            xstage.simulate(Traffic(KERNEL), profile, ranks=3, exact_links=True),
+            [str(KERNEL), "--ranks", "3", "--exact-links"],
+        ),
     ):
         theirs = tool("simulate", *arguments, "--profile", "h200x2-nvlink")
+        same(
+            {"barrier_us": ours.barrier_us, "combine_us": ours.combine_us} if "barrier_us" in theirs else {},
+            theirs,
+            digits=7,
+        )
         same(
             {"makespan_us": ours.makespan_us, "exposed_us": ours.exposed_us, "sender_us": ours.sender_us},
             theirs,

@@ -204,7 +204,12 @@ def test_moe(size):
     want = moe_by_torch(x, ids, weights, *matrices)
     difference = 1 - 2 * (got.float() * want).sum() / ((got.float() ** 2).sum() + (want**2).sum())
     assert difference < 1e-5 and got.dtype == torch.bfloat16
-    for order in (MoeOrder("wave"), MoeOrder(lead=40, group=3), MoeOrder(tile_rows=64, store="paced", slices=4)):
+    for order in (
+        MoeOrder("wave"),
+        MoeOrder("wave", tile_rows=256),
+        MoeOrder(lead=40, group=3),
+        MoeOrder(tile_rows=64, store="paced", slices=4),
+    ):
         other = FusedMoE(*matrices, topk=size[4], tokens_most=size[0], order=order)
         assert other.layer == layer.layer and torch.equal(other(x, ids, weights), got), order
     apart = FusedMoE(*matrices, topk=size[4], tokens_most=size[0], fused=False)

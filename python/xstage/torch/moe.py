@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 import threading
 from ctypes import byref, c_uint64, c_void_p
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,7 +14,7 @@ import torch.distributed as dist
 from .. import _abi
 from .._library import call, failure, function, word
 from ..errors import RangeError, UsageError
-from ..shapes import MoeShape, MoeTiles
+from ..shapes import MOE_STORES, MoeOrder, MoeShape, MoeTiles
 from ..simulate import knee
 from ._attention import on_device, stream_of
 from ._exchange import Block
@@ -23,29 +22,7 @@ from ._group import Ranks
 from ._ops import LIBRARY
 
 LAYERS: dict[int, Layer] = {}
-STORES = ("at_once", "paced")
 _ALIGN = 1024
-
-
-@dataclass(frozen=True)
-class MoeOrder:
-    """How a layer is carried out; the result does not depend on it, bit for bit, and ranks may differ in it.
-
-    Args:
-        schedule: "interleaved", or "wave".
-        lead: interleaved: Linear-1 tiles ahead; 0: the knee of the list for the largest call.
-        group: interleaved: Linear-2 tiles in a row.
-        tile_rows: 64 or 128; 0: 128 where the largest call gives an expert more than 64 rows on average.
-        store: how a finished Linear-2 tile leaves, "at_once" or "paced".
-        slices: paced: pieces it leaves in, 1, 2, 4 or 8.
-    """
-
-    schedule: str = "interleaved"
-    lead: int = 0
-    group: int = 1
-    tile_rows: int = 0
-    store: str = "at_once"
-    slices: int = 1
 
 
 @functools.lru_cache(maxsize=None)
@@ -360,8 +337,8 @@ def _shared(struct: _abi.xst_moe_layer, ranks: Ranks | None, device: torch.devic
 
 def _order(order: MoeOrder, struct: _abi.xst_moe_layer, layer: Layer) -> _abi.xst_moe_order:
     """The order with its open choices made for the largest call."""
-    if order.store not in STORES:
-        raise UsageError(f'store is "{order.store}"; valid are {", ".join(STORES)}')
+    if order.store not in MOE_STORES:
+        raise UsageError(f'store is "{order.store}"; valid are {", ".join(MOE_STORES)}')
     rows = order.tile_rows or (128 if struct.tokens_most * struct.topk * struct.ranks > 64 * struct.experts else 64)
     lead = order.lead
     if order.schedule == "interleaved" and lead == 0:
@@ -370,9 +347,16 @@ def _order(order: MoeOrder, struct: _abi.xst_moe_layer, layer: Layer) -> _abi.xs
         shape = MoeShape(
             struct.hidden, struct.inter, share * struct.experts, struct.topk, struct.tokens_most, share * struct.ranks
         )
-        lead = knee(shape, MoeTiles(tile_rows=rows, producers=struct.ctas), order.group)
+        lead = knee(shape, MoeTiles(tile_rows=rows, producers=struct.ctas // (2 if rows == 256 else 1)), order.group)
     found = _abi.xst_moe_order(
-        word("schedule", order.schedule), max(lead, 1), order.group, rows, STORES.index(order.store), order.slices, 0, 0
+        word("schedule", order.schedule),
+        max(lead, 1),
+        order.group,
+        rows,
+        MOE_STORES.index(order.store),
+        order.slices,
+        0,
+        0,
     )
     probe = _abi.xst_moe_call.from_buffer_copy(layer.call)
     probe.w1 = probe.w2 = probe.y = _ALIGN
