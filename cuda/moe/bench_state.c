@@ -124,12 +124,24 @@ static enum xst_status open_rank(struct xsti_moe_bench_state *b, struct xsti_moe
     return xsti_device_wait(device, 60e6, "filling inputs", diag);
 }
 
+/* One CTA an SM, in pairs; an absent rank has its own SMs, and the group it is compared with leaves as many. Each of those may cost
+ * a pair that shares tiles its second SM. */
+static int64_t ctas_of(const struct xsti_moe_bench_state *b)
+{
+    int64_t away = xsti_moe_bench_absent_ctas(b);
+    for (size_t i = 0; i < b->entry_count; i++)
+        if (b->entries[i].order.tile_rows > 128) {
+            away *= 2;
+            break;
+        }
+    return (xst_moe_sm_count(b->device[0].kernels) - away) / 2 * 2;
+}
+
 static enum xst_status open_group(struct xsti_moe_bench_state *b, struct xsti_moe_bench_group *group,
                                   struct xst_diag *diag)
 {
-    /* One CTA an SM, in pairs; an absent rank has its own, and the group it is compared with leaves as many. */
     if (b->request->ctas == 0)
-        group->layer.ctas = (xst_moe_sm_count(b->device[0].kernels) - xsti_moe_bench_absent_ctas(b)) / 2 * 2;
+        group->layer.ctas = ctas_of(b);
     for (int64_t r = 0; r < group->layer.ranks; r++)
         XSTI_TRY(open_rank(b, group, r, diag));
     return XST_OK;

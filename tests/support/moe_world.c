@@ -128,6 +128,14 @@ static void make_weights(struct moe_world *world, enum moe_numbers numbers)
     fill(world, world->weights_at + bytes, 0xff, MOE_GUARD); /* tails may not read on */
 }
 
+/* CTAs of one of `ranks` ranks. Two CTAs that share a tile need two SMs of one group of SMs (there are fewer than ten groups), and
+ * another rank's single CTAs may leave one over in each. */
+static int64_t share_of(int64_t sms, int64_t ranks)
+{
+    enum { LEFT_OVER = 10 };
+    return (ranks == 1 ? sms : (sms - LEFT_OVER) / ranks) / 2 * 2;
+}
+
 void moe_world_make(struct moe_machine *machine, const struct moe_case *made, int64_t tokens_most,
                     struct moe_world *world)
 {
@@ -140,8 +148,8 @@ void moe_world_make(struct moe_machine *machine, const struct moe_case *made, in
                                           .experts = made->experts,
                                           .topk = made->topk,
                                           .tokens_most = tokens_most,
-                                          .ranks = made->ranks,
-                                          .ctas = xst_moe_sm_count(machine->kernels) / made->ranks / 2 * 2};
+                                          .ranks = made->ranks};
+    world->layer.ctas = share_of(xst_moe_sm_count(machine->kernels), made->ranks);
     xt_ok(xst_moe_layout(&world->layer, &world->at, &diag), &diag);
     make_weights(world, made->numbers);
     for (int64_t r = 0; r < made->ranks; r++) {
