@@ -10,7 +10,7 @@ import sys
 import pytest
 from package import SOURCE
 from xstage import _abi, errors, model
-from xstage._library import words
+from xstage._library import function, words
 
 STRUCTS = {
     name: item
@@ -64,6 +64,16 @@ def test_sizes_and_offsets(compiler, tmp_path):
         assert ours == int(value), f"{name}.{field}"
         seen += 1
     assert seen > 800
+
+
+def test_every_function_is_in_the_library():
+    missing = []
+    for name in _abi.FUNCTIONS:
+        try:
+            function(name)
+        except errors.UnavailableError:
+            missing.append(name)
+    assert not missing, f"declared in include/xstage and not in the library: {missing}"
 
 
 def test_every_status_has_its_exception():
