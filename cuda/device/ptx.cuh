@@ -34,6 +34,14 @@ __device__ __forceinline__ uint32_t sm_id()
     return id;
 }
 
+/* CTAs of the grid, read anew each time: for roles that have no register to keep it in. */
+__device__ __forceinline__ uint32_t grid_ctas()
+{
+    uint32_t ctas;
+    asm volatile("mov.u32 %0, %%nctaid.x;" : "=r"(ctas));
+    return ctas;
+}
+
 /* ---- plain stores and loads ---- */
 
 __device__ __forceinline__ void store_16(uint64_t address, uint4 value)
