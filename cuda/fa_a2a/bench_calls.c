@@ -6,6 +6,8 @@
 
 #include "fa_a2a/bench_state.h"
 
+static const double WAIT_LIMIT_US = 5e6;
+
 static struct xst_fa_a2a_call call_of(const struct xsti_fa_bench *b, int64_t r, int alone)
 {
     const struct xst_fa_a2a_bench *const request = b->request;
@@ -50,9 +52,9 @@ int xsti_fa_bench_is_fused(enum xst_fa_a2a_variant variant)
     return variant >= XST_FA_A2A_VARIANT_ST16;
 }
 
-/* What the sender does in one call. */
-enum xst_status xsti_fa_bench_send(struct xsti_fa_bench *b, int64_t r, enum xst_fa_a2a_variant variant,
-                                   struct xst_diag *diag)
+/* What a rank does in one call; with limit_us > 0 it also waits for the others. */
+static enum xst_status call_variant(struct xsti_fa_bench *b, int64_t r, enum xst_fa_a2a_variant variant,
+                                    double limit_us, const struct xsti_trace_ring *ring, struct xst_diag *diag)
 {
     struct xsti_fa_bench_rank *const rank = &b->ranks[r];
     void *const stream = rank->kernels->device.stream;
@@ -60,7 +62,7 @@ enum xst_status xsti_fa_bench_send(struct xsti_fa_bench *b, int64_t r, enum xst_
     if (xsti_fa_bench_is_fused(variant)) {
         const struct xst_fa_a2a_call call = call_of(b, r, 0);
         choice.store = (enum xst_fa_a2a_store)(variant - XST_FA_A2A_VARIANT_ST16);
-        return xst_fa_a2a_launch(rank->kernels, &call, &choice, stream, diag);
+        return xsti_fa_launch(rank->kernels, &call, &choice, limit_us, ring, stream, diag);
     }
     if (xsti_fa_bench_has_attention(variant)) {
         const struct xst_fa_a2a_call alone = call_of(b, r, 1);
@@ -69,9 +71,22 @@ enum xst_status xsti_fa_bench_send(struct xsti_fa_bench *b, int64_t r, enum xst_
     }
     if (xsti_fa_bench_has_exchange(variant)) {
         const struct xst_fa_a2a_call call = call_of(b, r, 0);
-        return xst_fa_a2a_push(rank->kernels, &call, rank->local, 2 * choice.ctas, stream, diag);
+        return xsti_fa_push(rank->kernels, &call, rank->local, 2 * choice.ctas, limit_us, ring, stream, diag);
     }
     return XST_OK;
+}
+
+enum xst_status xsti_fa_bench_send(struct xsti_fa_bench *b, int64_t r, enum xst_fa_a2a_variant variant,
+                                   struct xst_diag *diag)
+{
+    return call_variant(b, r, variant, 0, NULL, diag);
+}
+
+enum xst_status xsti_fa_bench_call(struct xsti_fa_bench *b, int64_t r, enum xst_fa_a2a_variant variant,
+                                   const struct xsti_trace_ring *ring, struct xst_diag *diag)
+{
+    /* nobody sends to the one rank that runs alone */
+    return call_variant(b, r, variant, b->active > 1 ? WAIT_LIMIT_US : 0, ring, diag);
 }
 
 enum xst_status xsti_fa_bench_wait(struct xsti_fa_bench *b, int64_t r, enum xst_fa_a2a_variant variant,
@@ -80,17 +95,15 @@ enum xst_status xsti_fa_bench_wait(struct xsti_fa_bench *b, int64_t r, enum xst_
     if (b->active == 1 || !xsti_fa_bench_has_exchange(variant))
         return XST_OK; /* nobody sends to the one rank that runs */
     const struct xst_fa_a2a_call call = call_of(b, r, 0);
-    return xst_fa_a2a_wait(b->ranks[r].kernels, &call, 5e6, b->ranks[r].kernels->device.stream, diag);
+    return xst_fa_a2a_wait(b->ranks[r].kernels, &call, WAIT_LIMIT_US, b->ranks[r].kernels->device.stream, diag);
 }
 
 enum xst_status xsti_fa_bench_enqueue(struct xsti_fa_bench *b, enum xst_fa_a2a_variant variant, int64_t calls,
                                       struct xst_diag *diag)
 {
     for (int64_t i = 0; i < calls; i++)
-        for (int64_t r = 0; r < b->active; r++) {
-            XSTI_TRY(xsti_fa_bench_send(b, r, variant, diag));
-            XSTI_TRY(xsti_fa_bench_wait(b, r, variant, diag));
-        }
+        for (int64_t r = 0; r < b->active; r++)
+            XSTI_TRY(xsti_fa_bench_call(b, r, variant, NULL, diag));
     return XST_OK;
 }
 

@@ -44,7 +44,11 @@ int xsti_fa_bench_has_attention(enum xst_fa_a2a_variant variant);
 int xsti_fa_bench_has_exchange(enum xst_fa_a2a_variant variant);
 int xsti_fa_bench_is_fused(enum xst_fa_a2a_variant variant);
 
-/* What rank r does in one call: send, then (several ranks) wait for the others. */
+/* What rank r does in one call: both in one kernel where several ranks run; `ring` may be NULL. */
+enum xst_status xsti_fa_bench_call(struct xsti_fa_bench *b, int64_t r, enum xst_fa_a2a_variant variant,
+                                   const struct xsti_trace_ring *ring, struct xst_diag *diag);
+
+/* The same in two steps: send, then (several ranks) wait for the others. */
 enum xst_status xsti_fa_bench_send(struct xsti_fa_bench *b, int64_t r, enum xst_fa_a2a_variant variant,
                                    struct xst_diag *diag);
 enum xst_status xsti_fa_bench_wait(struct xsti_fa_bench *b, int64_t r, enum xst_fa_a2a_variant variant,

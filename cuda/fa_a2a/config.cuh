@@ -12,8 +12,10 @@ namespace xst {
 /* D: head dimension. Groups: warpgroups that compute, 64 rows each. BlockN: keys of one inner step.
  * Overlap: the scores of a block are computed while the previous block's output product runs.
  * PingPong: warpgroups take turns at the tensor cores, so that one's softmax runs beside the other's products.
- * Settle: all exponentials of a block end before the wait for the product that runs beside them. */
-template <int D_, int Groups_, int BlockN_, bool Overlap_, bool PingPong_, bool Settle_, int Method_> struct Config {
+ * Settle: all exponentials of a block end before the wait for the product that runs beside them.
+ * Trace: the roles leave marks of what they did. */
+template <int D_, int Groups_, int BlockN_, bool Overlap_, bool PingPong_, bool Settle_, int Method_, bool Trace_>
+struct Config {
     static constexpr int D = D_;
     static constexpr int GROUPS = Groups_;
     static constexpr int BLOCK_N = BlockN_;
@@ -21,16 +23,22 @@ template <int D_, int Groups_, int BlockN_, bool Overlap_, bool PingPong_, bool 
     static constexpr bool PING_PONG = PingPong_;
     static constexpr bool SETTLE = Settle_;
     static constexpr int METHOD = Method_;
+    static constexpr bool TRACE = Trace_;
 
     static constexpr int GROUP_ROWS = 64;
     static constexpr int BLOCK_M = GROUP_ROWS * GROUPS;
     static constexpr int STAGES = 2;
     static constexpr int MATH_THREADS = 128 * GROUPS;
     static constexpr int THREADS = 128 + MATH_THREADS;
+    static constexpr int WARPS = 4 * GROUPS; /* that compute */
+    static constexpr int END_THREADS = MATH_THREADS + (METHOD == XSTI_FA_PACED ? 32 : 0);
 
-    /* 65,536 registers in all, in steps of 8 a thread. */
-    static constexpr int LOAD_REGISTERS = GROUPS == 2 ? 24 : 32;
-    static constexpr int MATH_REGISTERS = GROUPS == 2 ? 240 : 160;
+    /* In steps of 8 a thread, out of what the launch gave: a budget that does not fit waits for registers for good. */
+    static constexpr bool MARKS_SEND = TRACE && METHOD == XSTI_FA_PACED; /* its marks need registers */
+    static constexpr int LOAD_REGISTERS = GROUPS == 2 ? (MARKS_SEND ? 40 : 24) : 32;
+    static constexpr int MATH_REGISTERS = GROUPS == 2 ? (MARKS_SEND ? 232 : 240) : 160;
+    static_assert(LOAD_REGISTERS + GROUPS * MATH_REGISTERS <= 65536 / THREADS / 8 * 8 * (1 + GROUPS),
+                  "registers of the roles are more than the block has");
 
     static constexpr int Q_GROUP_BYTES = GROUP_ROWS * D * 2;
     static constexpr int KV_BYTES = BLOCK_N * D * 2;

@@ -41,6 +41,20 @@ static void fill_walk(const struct xst_fa_a2a_call *call, int block_rows, struct
     }
 }
 
+/* Handed to the sending warp: tiles of the other ranks' walk steps behind which the same CTA has another tile to compute. A tile's
+ * slices leave within three quarters of the time a tile takes, so that the staging is free in time when the next tile is a little
+ * faster. */
+static void fill_handed(const struct xst_fa_a2a_choice *choice, int block_rows, struct xsti_fa_params *params)
+{
+    const int64_t tiles = params->tile_first[params->ranks];
+    const int64_t followed = tiles > choice->ctas ? tiles - choice->ctas : 0;
+    const int64_t peers = params->tile_first[params->ranks - 1];
+    const int64_t slices = block_rows / 16 * choice->slices;
+    params->handed_tiles = (int32_t)(peers < followed ? peers : followed);
+    params->slice_rows = (int32_t)(16 / choice->slices);
+    params->slice_share = (int32_t)ceil_div(slices * 4, 3);
+}
+
 void xsti_fa_fill(const struct xst_fa_a2a_call *call, int block_rows, int block_keys,
                   const struct xst_fa_a2a_choice *choice, struct xsti_fa_params *params_out)
 {
@@ -69,11 +83,7 @@ void xsti_fa_fill(const struct xst_fa_a2a_call *call, int block_rows, int block_
     params.seq = (int32_t)call->seq;
     params.key_blocks = (int32_t)ceil_div(call->key_len, block_keys);
     params.key_tail = (int32_t)(call->key_len - (params.key_blocks - 1) * (int64_t)block_keys);
-    int64_t slices = choice->slices; /* no more than there are blocks to send them in */
-    while (slices > 1 && slices > params.key_blocks)
-        slices /= 2;
-    params.slice_rows = (int32_t)(16 / slices);
-    params.slice_blocks = (int32_t)(params.key_blocks / slices);
+    fill_handed(choice, block_rows, &params);
     params.delay_ns = (uint32_t)choice->delay_ns;
     params.scale = (float)call->scale;
     params.scale_log2 = (float)(call->scale * 1.4426950408889634);

@@ -3,7 +3,8 @@
  * kernel.cuh - the table of contents: roles to warps, registers, barriers, the end of a call.
  *
  *   warp 0, one lane     role_load.cuh    Q, K, V into shared memory
- *   warps 1 - 3          nothing          (a register budget is a warpgroup's)
+ *   warp 1               role_send.cuh    paced stores only: finished tiles to their owners
+ *   warps 2 and 3        nothing          (a register budget is a warpgroup's)
  *   warpgroups 1 ..      role_math.cuh    64 rows each: attention, then role_store.cuh
  */
 #ifndef XST_FA_A2A_KERNEL_CUH
@@ -11,6 +12,7 @@
 
 #include "fa_a2a/role_load.cuh"
 #include "fa_a2a/role_math.cuh"
+#include "fa_a2a/role_send.cuh"
 #include "fa_a2a/signal.cuh"
 
 namespace xst {
@@ -27,20 +29,24 @@ template <class C> __device__ __forceinline__ void init_barriers(SharedStorage<C
         barrier_init(shared_address(&smem.k_empty[s]), 4 * C::GROUPS);
         barrier_init(shared_address(&smem.v_empty[s]), 4 * C::GROUPS);
     }
+    if (C::METHOD == XSTI_FA_PACED) {
+        barrier_init(shared_address(&smem.staged), C::WARPS);
+        barrier_init(shared_address(&smem.sent), 1);
+    }
 }
 
 template <class C> __device__ __forceinline__ void run_math(SharedStorage<C> &smem, const xsti_fa_params &p, int group)
 {
     xsti_fa_control *const control = reinterpret_cast<xsti_fa_control *>(p.control);
     const uint64_t epoch = call_epoch(p);
-    Math<C> math = {smem, p, &control->fault};
+    Math<C> math = {p, &control->fault, shared_address(&smem)};
     math.group = group;
     math.lane = threadIdx.x % 32;
     math.warp = threadIdx.x / 32 % 4;
-    math.q_descriptor = descriptor_k_major(shared_address(smem.q[group]));
+    math.q_descriptor = descriptor_k_major(math.q_tile());
     math.q_parity = 0;
     math.flip = epoch % 2 * p.out_flip_bytes;
-    math.paced_row = 16;
+    math.trace.open(p.trace, group * 4 + math.warp, XST_TRACE_ROLE_MATH, group);
 
     /* The first turn is warpgroup 0's. */
     if (C::PING_PONG && group == C::GROUPS - 1)
@@ -49,17 +55,17 @@ template <class C> __device__ __forceinline__ void run_math(SharedStorage<C> &sm
     for (int index = blockIdx.x; index < tiles; index += gridDim.x) {
         if (p.delay_ns != 0)
             __nanosleep((index * 2654435761u + group * 40503u) % p.delay_ns);
-        math.tile(tile_at(p, index, C::BLOCK_M));
+        math.tile(tile_at(p, index, C::BLOCK_M), index);
     }
-    math.flush();
     if (C::PING_PONG && group == 0)
         named_sync(NAMED_TURN, 256);
 
-    if (C::METHOD != XSTI_FA_STORE_16)
+    if (C::METHOD == XSTI_FA_BULK)
         bulk_wait_all();
-    named_sync(NAMED_END, C::MATH_THREADS);
+    named_sync(NAMED_END, C::END_THREADS);
     if (threadIdx.x == 128)
-        publish(p, control, epoch);
+        publish(p, control, epoch, math.trace);
+    math.trace.close(p.trace);
 }
 
 template <class C> __device__ __forceinline__ void attention(const xsti_fa_params &p)
@@ -78,8 +84,12 @@ template <class C> __device__ __forceinline__ void attention(const xsti_fa_param
 
     if (group == 0) {
         registers_lower<C::LOAD_REGISTERS>();
-        if (threadIdx.x == 0)
+        if (threadIdx.x == 0) {
             role_load(smem, p, &reinterpret_cast<xsti_fa_control *>(p.control)->fault);
+        } else if (C::METHOD == XSTI_FA_PACED && threadIdx.x / 32 == 1) {
+            role_send(smem, p);
+            named_sync(NAMED_END, C::END_THREADS);
+        }
     } else {
         registers_raise<C::MATH_REGISTERS>();
         run_math(smem, p, group - 1);

@@ -2,14 +2,13 @@
  *
  * kernel_exchange.cu - the exchange alone (the unfused baseline), and the wait for the peers' deliveries.
  */
-#include "device/fault.cuh"
 #include "fa_a2a/signal.cuh"
 
 namespace xst {
 
 /* Rows in the order of their owners rank + 1, ..., rank: the sequence from the neighbour's first row on, round to this rank's
- * last. All h heads of a row are contiguous at both ends. */
-__device__ __forceinline__ void push_row(const xsti_fa_params &p, uint64_t flip, int index, uint32_t lane)
+ * last. All h heads of a row are contiguous at both ends. Answers the bytes that left the device. */
+__device__ __forceinline__ uint32_t push_row(const xsti_fa_params &p, uint64_t flip, int index, uint32_t lane)
 {
     const int batch = index / p.seq;
     const int start = p.rank + 1 < p.ranks ? p.row_first[p.rank + 1] : 0;
@@ -35,23 +34,39 @@ __device__ __forceinline__ void push_row(const xsti_fa_params &p, uint64_t flip,
             if (chunk + 32 * i < chunks)
                 store_16(to + (chunk + 32 * i) * 16, value[i]);
     }
+    return owner == p.rank ? 0 : chunks * 16;
+}
+
+template <bool Traced> __device__ __forceinline__ void push(const xsti_fa_params &p)
+{
+    const uint64_t epoch = call_epoch(p);
+    const uint64_t flip = epoch % 2 * p.out_flip_bytes;
+    const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    Trace<Traced> trace;
+    trace.open(p.trace, warp, XST_TRACE_ROLE_STORE, 0);
+    uint32_t bytes = 0;
+    for (int index = blockIdx.x * warps + warp; index < p.batch * p.seq; index += warps * gridDim.x)
+        bytes += push_row(p, flip, index, threadIdx.x % 32);
+    trace.mark(p.trace, XST_TRACE_ISSUE, TRACE_NO_TILE, bytes);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        publish(p, reinterpret_cast<xsti_fa_control *>(p.control), epoch, trace);
+    trace.close(p.trace);
 }
 
 } // namespace xst
 
 extern "C" __global__ void __launch_bounds__(512) xst_fa_push(const __grid_constant__ xsti_fa_params p)
 {
-    const uint64_t epoch = xst::call_epoch(p);
-    const uint64_t flip = epoch % 2 * p.out_flip_bytes;
-    const int warps = blockDim.x / 32 * gridDim.x;
-    for (int index = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; index < p.batch * p.seq; index += warps)
-        xst::push_row(p, flip, index, threadIdx.x % 32);
-    __syncthreads();
-    if (threadIdx.x == 0)
-        xst::publish(p, reinterpret_cast<xsti_fa_control *>(p.control), epoch);
+    xst::push<false>(p);
 }
 
-/* One thread a peer. A peer that has not delivered in time is recorded; the data of this call are then incomplete. */
+extern "C" __global__ void __launch_bounds__(512) xst_fa_push_traced(const __grid_constant__ xsti_fa_params p)
+{
+    xst::push<true>(p);
+}
+
+/* One thread a peer. */
 extern "C" __global__ void __launch_bounds__(128) xst_fa_wait(const __grid_constant__ xsti_fa_wait_params p)
 {
     xsti_fa_control *const control = reinterpret_cast<xsti_fa_control *>(p.control);
@@ -59,12 +74,5 @@ extern "C" __global__ void __launch_bounds__(128) xst_fa_wait(const __grid_const
     if (peer >= p.ranks || peer == p.rank)
         return;
     const uint64_t epoch = p.fixed_epoch != 0 ? p.fixed_epoch : *static_cast<volatile uint64_t *>(&control->epoch);
-    const uint64_t begin = xst::global_ns();
-    uint64_t seen;
-    while ((seen = xst::load_acquire_sys_u64(reinterpret_cast<uint64_t>(&control->arrived[peer]))) < epoch) {
-        if (xst::global_ns() - begin > p.limit_ns) {
-            xst::record_fault(&control->fault, XSTI_FA_ROLE_WAIT, peer, XSTI_FA_PHASE_PEER, epoch, seen);
-            return;
-        }
-    }
+    xst::wait_peer(control, peer, epoch, p.limit_ns);
 }

@@ -14,19 +14,35 @@
 struct variant {
     int head_dim, groups, block_keys, shared_bytes;
     const char *name[3]; /* by store method */
+    const char *traced_name[3];
 };
+#define NAME_(d, g, store) "xst_fa_d" QUOTE_(d) "_g" QUOTE_(g) "_" store
 #define X(d, g, keys, overlap, ping_pong, settle, shared)                                                              \
     {d,                                                                                                                \
      g,                                                                                                                \
      keys,                                                                                                             \
      shared,                                                                                                           \
-     {"xst_fa_d" QUOTE_(d) "_g" QUOTE_(g) "_st16", "xst_fa_d" QUOTE_(d) "_g" QUOTE_(g) "_bulk",                        \
-      "xst_fa_d" QUOTE_(d) "_g" QUOTE_(g) "_paced"}},
+     {NAME_(d, g, "st16"), NAME_(d, g, "bulk"), NAME_(d, g, "paced")},                                                 \
+     {NAME_(d, g, "st16_traced"), NAME_(d, g, "bulk_traced"), NAME_(d, g, "paced_traced")}},
 static const struct variant variants[] = {XSTI_FA_VARIANTS_D64(X) XSTI_FA_VARIANTS_D128(X)};
 #undef X
 enum { VARIANT_COUNT = sizeof variants / sizeof variants[0], PUSH_THREADS = 512, WAIT_THREADS = 128 };
 
 _Static_assert((int)VARIANT_COUNT == (int)XSTI_FA_VARIANT_COUNT, "kernels.h has another count");
+
+/* Both are checked. */
+static int variant_of(int64_t head_dim, int64_t groups)
+{
+    int i = 0;
+    while (variants[i].head_dim != head_dim || variants[i].groups != groups)
+        i++;
+    return i;
+}
+
+int64_t xsti_fa_block_keys(int64_t head_dim, int64_t groups)
+{
+    return variants[variant_of(head_dim, groups)].block_keys;
+}
 
 static enum xst_status find_all(struct xst_fa_a2a_kernels *kernels, struct xst_diag *diag)
 {
@@ -41,6 +57,19 @@ static enum xst_status find_all(struct xst_fa_a2a_kernels *kernels, struct xst_d
                                       diag));
     XSTI_TRY(xsti_kernel_find(device, kernels->exchange, "xst_fa_push", 0, &kernels->push, diag));
     return xsti_kernel_find(device, kernels->exchange, "xst_fa_wait", 0, &kernels->wait, diag);
+}
+
+enum xst_status xsti_fa_find_traced(struct xst_fa_a2a_kernels *kernels, struct xst_diag *diag)
+{
+    const struct xsti_device *const device = &kernels->device;
+    XSTI_TRY(xsti_module_load(device, "fa_a2a/kernel_traced_d64", &kernels->traced_d64, diag));
+    XSTI_TRY(xsti_module_load(device, "fa_a2a/kernel_traced_d128", &kernels->traced_d128, diag));
+    for (int i = 0; i < VARIANT_COUNT; i++)
+        for (int store = 0; store < 3; store++)
+            XSTI_TRY(xsti_kernel_find(device, variants[i].head_dim == 64 ? kernels->traced_d64 : kernels->traced_d128,
+                                      variants[i].traced_name[store], variants[i].shared_bytes,
+                                      &kernels->attention_traced[i][store], diag));
+    return xsti_kernel_find(device, kernels->exchange, "xst_fa_push_traced", 0, &kernels->push_traced, diag);
 }
 
 enum xst_status xst_fa_a2a_open(int64_t ordinal, struct xst_fa_a2a_kernels **kernels_out, struct xst_diag *diag)
@@ -70,6 +99,8 @@ void xst_fa_a2a_close(struct xst_fa_a2a_kernels *kernels)
     if (kernels->device_open) {
         xsti_module_unload(&kernels->device, kernels->d64);
         xsti_module_unload(&kernels->device, kernels->d128);
+        xsti_module_unload(&kernels->device, kernels->traced_d64);
+        xsti_module_unload(&kernels->device, kernels->traced_d128);
         xsti_module_unload(&kernels->device, kernels->exchange);
         xsti_device_close(&kernels->device);
     }
@@ -96,30 +127,47 @@ static enum xst_status enqueue(const struct xst_fa_a2a_kernels *kernels, const s
     return XST_OK;
 }
 
-enum xst_status xst_fa_a2a_launch(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call,
-                                  const struct xst_fa_a2a_choice *choice, void *stream, struct xst_diag *diag)
+static enum xst_status check_limit(double limit_us, struct xst_diag *diag)
+{
+    if (limit_us > 0 && limit_us <= 1e12)
+        return XST_OK;
+    return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a wait: limit_us is %g, outside 0..1e12", limit_us);
+}
+
+enum xst_status xsti_fa_launch(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call,
+                               const struct xst_fa_a2a_choice *choice, double limit_us,
+                               const struct xsti_trace_ring *ring, void *stream, struct xst_diag *diag)
 {
     struct xsti_fa_params params;
     XSTI_TRY(xst_fa_a2a_call_check(call, choice, diag));
     if (choice->ctas > kernels->device.sm_count)
         return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a call: ctas is %lld, the device has %d SMs",
                          (long long)choice->ctas, kernels->device.sm_count);
-    int i = 0;
-    while (variants[i].head_dim != call->head_dim || variants[i].groups != choice->groups)
-        i++;
+    const int i = variant_of(call->head_dim, choice->groups);
     xsti_fa_fill(call, 64 * variants[i].groups, variants[i].block_keys, choice, &params);
     XSTI_TRY(xsti_fa_maps(&kernels->device, call, variants[i].block_keys, &params, diag));
     const int64_t tiles = params.tile_first[params.ranks];
-    return enqueue(kernels, &kernels->attention[i][choice->store], tiles < choice->ctas ? tiles : choice->ctas,
-                   128 + 128 * variants[i].groups, variants[i].shared_bytes, &params, stream, diag);
+    const struct xsti_kernel *kernel = &kernels->attention[i][choice->store];
+    params.wait_ns = (uint64_t)(limit_us * 1000);
+    if (ring) {
+        params.trace = *ring;
+        kernel = &kernels->attention_traced[i][choice->store];
+    }
+    return enqueue(kernels, kernel, tiles < choice->ctas ? tiles : choice->ctas, 128 + 128 * variants[i].groups,
+                   variants[i].shared_bytes, &params, stream, diag);
+}
+
+enum xst_status xst_fa_a2a_launch(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call,
+                                  const struct xst_fa_a2a_choice *choice, void *stream, struct xst_diag *diag)
+{
+    return xsti_fa_launch(kernels, call, choice, 0, NULL, stream, diag);
 }
 
 enum xst_status xst_fa_a2a_wait(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call, double limit_us,
                                 void *stream, struct xst_diag *diag)
 {
     XSTI_TRY(xsti_fa_check_exchange(call, diag));
-    if (!(limit_us > 0 && limit_us <= 1e12))
-        return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a wait: limit_us is %g, outside 0..1e12", limit_us);
+    XSTI_TRY(check_limit(limit_us, diag));
     struct xsti_fa_wait_params params = {.control = call->control[call->rank],
                                          .fixed_epoch = call->epoch,
                                          .limit_ns = (uint64_t)(limit_us * 1000),
@@ -132,12 +180,13 @@ enum xst_status xst_fa_a2a_run(struct xst_fa_a2a_kernels *kernels, const struct 
                                const struct xst_fa_a2a_choice *choice, double limit_us, void *stream,
                                struct xst_diag *diag)
 {
-    XSTI_TRY(xst_fa_a2a_launch(kernels, call, choice, stream, diag));
-    return xst_fa_a2a_wait(kernels, call, limit_us, stream, diag);
+    XSTI_TRY(check_limit(limit_us, diag));
+    return xsti_fa_launch(kernels, call, choice, limit_us, NULL, stream, diag);
 }
 
-enum xst_status xst_fa_a2a_push(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call, uint64_t source,
-                                int64_t ctas, void *stream, struct xst_diag *diag)
+enum xst_status xsti_fa_push(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call, uint64_t source,
+                             int64_t ctas, double limit_us, const struct xsti_trace_ring *ring, void *stream,
+                             struct xst_diag *diag)
 {
     struct xsti_fa_params params;
     XSTI_TRY(xsti_fa_check_exchange(call, diag));
@@ -148,14 +197,30 @@ enum xst_status xst_fa_a2a_push(struct xst_fa_a2a_kernels *kernels, const struct
         return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a push: ctas is %lld, outside 1..65535", (long long)ctas);
     xsti_fa_fill(call, 128, 128, &(struct xst_fa_a2a_choice){.slices = 1}, &params);
     params.source = source;
-    return enqueue(kernels, &kernels->push, ctas, PUSH_THREADS, 0, &params, stream, diag);
+    params.wait_ns = (uint64_t)(limit_us * 1000);
+    if (ring)
+        params.trace = *ring;
+    return enqueue(kernels, ring ? &kernels->push_traced : &kernels->push, ctas, PUSH_THREADS, 0, &params, stream,
+                   diag);
+}
+
+enum xst_status xst_fa_a2a_push(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call, uint64_t source,
+                                int64_t ctas, void *stream, struct xst_diag *diag)
+{
+    return xsti_fa_push(kernels, call, source, ctas, 0, NULL, stream, diag);
 }
 
 static const char *phase_name(uint32_t phase)
 {
     static const char *const names[] = {"nothing",        "a K block",      "a V block",     "the Q tile",
-                                        "a free K stage", "a free V stage", "a free Q slot", "a peer"};
+                                        "a free K stage", "a free V stage", "a free Q slot", "a peer",
+                                        "a staged tile",  "free staging"};
     return phase < sizeof names / sizeof names[0] ? names[phase] : "an unknown phase";
+}
+
+static const char *role_name(uint32_t role)
+{
+    return role == XSTI_FA_ROLE_LOAD ? "loading" : role == XSTI_FA_ROLE_SEND ? "sending" : "computing";
 }
 
 enum xst_status xst_fa_a2a_status(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call, void *stream,
@@ -181,6 +246,6 @@ enum xst_status xst_fa_a2a_status(struct xst_fa_a2a_kernels *kernels, const stru
                          (unsigned long long)fault.seen);
     return xsti_fail(diag, XST_ERR_TIMEOUT,
                      "fa-a2a: rank %lld, CTA %u, the %s role waited in vain for %s (parity %llu)",
-                     (long long)call->rank, fault.cta, fault.role == XSTI_FA_ROLE_LOAD ? "loading" : "computing",
-                     phase_name(fault.phase), (unsigned long long)fault.expected);
+                     (long long)call->rank, fault.cta, role_name(fault.role), phase_name(fault.phase),
+                     (unsigned long long)fault.expected);
 }

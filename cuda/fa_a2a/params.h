@@ -11,11 +11,12 @@
 #include <stdint.h>
 
 #include "device/fault.h"
+#include "device/trace.h"
 
 enum { XSTI_FA_MOST_RANKS = 72 };
 
 /* Roles and phases in a fault. */
-enum { XSTI_FA_ROLE_LOAD = 1, XSTI_FA_ROLE_MATH = 2, XSTI_FA_ROLE_WAIT = 3 };
+enum { XSTI_FA_ROLE_LOAD = 1, XSTI_FA_ROLE_MATH = 2, XSTI_FA_ROLE_WAIT = 3, XSTI_FA_ROLE_SEND = 4 };
 enum {
     XSTI_FA_PHASE_K_FULL = 1,
     XSTI_FA_PHASE_V_FULL = 2,
@@ -23,14 +24,16 @@ enum {
     XSTI_FA_PHASE_K_EMPTY = 4,
     XSTI_FA_PHASE_V_EMPTY = 5,
     XSTI_FA_PHASE_Q_EMPTY = 6,
-    XSTI_FA_PHASE_PEER = 7
+    XSTI_FA_PHASE_PEER = 7,
+    XSTI_FA_PHASE_STAGED = 8,
+    XSTI_FA_PHASE_SENT = 9
 };
 
 /* How a finished tile leaves its staging memory. */
 enum {
     XSTI_FA_STORE_16 = 0, /* 16-byte stores by all threads */
     XSTI_FA_BULK = 1,     /* one bulk store a row, at the tile boundary */
-    XSTI_FA_PACED = 2     /* the same, in slices over the next tile's key loop */
+    XSTI_FA_PACED = 2     /* 16-byte stores by a warp of their own, piece by piece while the next tile is computed */
 };
 
 /* One rank's control block: zero before the first call, then kept. */
@@ -73,11 +76,14 @@ struct xsti_fa_params {
     int32_t seq;          /* M */
     int32_t key_blocks;   /* ceil(k_len / b_n) */
     int32_t key_tail;     /* keys in the last block, 1 .. b_n */
-    int32_t slice_blocks; /* paced: key blocks from slice to slice */
-    int32_t slice_rows;   /* paced: rows of a warp's 16 in one slice */
+    int32_t handed_tiles; /* paced: tiles below this number are handed to the sending warp */
+    int32_t slice_rows;   /* paced: rows that leave together, of 16 */
+    int32_t slice_share;  /* paced: the next rows leave one slice_share-th of a tile's time later */
     uint32_t delay_ns;    /* tests: each warpgroup sleeps up to so long before each tile; 0: never */
     float scale;          /* of the scores */
     float scale_log2;     /* scale * log2(e) */
+    uint64_t wait_ns;     /* the launch ends when all peers have delivered, or after so long; 0: it does not wait */
+    struct xsti_trace_ring trace; /* of traced kernels */
 };
 
 struct xsti_fa_wait_params {

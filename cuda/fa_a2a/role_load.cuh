@@ -59,7 +59,7 @@ __device__ __forceinline__ void role_load(SharedStorage<C> &smem, const xsti_fa_
     Loader<C> load = {smem, p, fault, {}, {}};
     uint32_t parity = 0;
     const int tiles = p.tile_first[p.ranks];
-    for (int index = blockIdx.x; index < tiles; index += gridDim.x) {
+    for (int index = blockIdx.x; index < tiles; index += grid_ctas()) {
         const Tile tile = tile_at(p, index, C::BLOCK_M);
         load.key(tile, p.key_blocks - 1);
         for (int group = 0; group < C::GROUPS; group++)

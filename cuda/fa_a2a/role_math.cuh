@@ -13,14 +13,15 @@
 #include "device/pipe.cuh"
 #include "device/softmax.cuh"
 #include "device/tile.cuh"
+#include "device/trace.cuh"
 #include "fa_a2a/role_store.cuh"
 
 namespace xst {
 
 template <class C> struct Math {
-    SharedStorage<C> &smem;
     const xsti_fa_params &p;
     xsti_fault *fault;
+    uint32_t base; /* shared address of SharedStorage */
     int group;
     uint32_t lane;
     uint32_t warp; /* in the warpgroup */
@@ -29,38 +30,105 @@ template <class C> struct Math {
     Ring<C::STAGES> v;
     uint32_t q_parity;
     uint64_t flip; /* bytes to the output buffer of this call */
+    uint32_t late; /* traced: cycles that operands of this tile were late */
+    Trace<C::TRACE> trace;
 
-    /* paced store of the previous tile: where the lane's row goes, the next row to leave, and key blocks until it does */
-    uint64_t paced_address;
-    uint32_t paced_row;
-    int paced_blocks;
-
+    /* Shared addresses of what smem holds. */
+    using Storage = SharedStorage<C>;
+    __device__ __forceinline__ uint32_t barrier(size_t first, uint32_t index) const
+    {
+        return base + static_cast<uint32_t>(first) + index * 8;
+    }
+    __device__ __forceinline__ uint32_t k_full() const
+    {
+        return barrier(offsetof(Storage, k_full), k.stage);
+    }
+    __device__ __forceinline__ uint32_t k_empty() const
+    {
+        return barrier(offsetof(Storage, k_empty), k.stage);
+    }
+    __device__ __forceinline__ uint32_t v_full() const
+    {
+        return barrier(offsetof(Storage, v_full), v.stage);
+    }
+    __device__ __forceinline__ uint32_t v_empty() const
+    {
+        return barrier(offsetof(Storage, v_empty), v.stage);
+    }
+    __device__ __forceinline__ uint32_t q_full() const
+    {
+        return barrier(offsetof(Storage, q_full), group);
+    }
+    __device__ __forceinline__ uint32_t q_empty() const
+    {
+        return barrier(offsetof(Storage, q_empty), group);
+    }
+    __device__ __forceinline__ uint32_t staged() const
+    {
+        return barrier(offsetof(Storage, staged), 0);
+    }
+    __device__ __forceinline__ uint32_t sent() const
+    {
+        return barrier(offsetof(Storage, sent), 0);
+    }
+    __device__ __forceinline__ uint32_t q_tile() const
+    {
+        return base + group * C::Q_GROUP_BYTES;
+    }
+    __device__ __forceinline__ uint32_t k_tile() const
+    {
+        return base + static_cast<uint32_t>(offsetof(Storage, k)) + k.stage * C::KV_BYTES;
+    }
+    __device__ __forceinline__ uint32_t v_tile() const
+    {
+        return base + static_cast<uint32_t>(offsetof(Storage, v)) + v.stage * C::KV_BYTES;
+    }
     __device__ __forceinline__ uint32_t staging() const
     {
-        return shared_address(smem.staging[group]) + warp * (2 * C::STAGE_8_ROWS_BYTES);
+        return base + static_cast<uint32_t>(offsetof(Storage, staging)) + group * C::STAGE_GROUP_BYTES +
+               warp * (2 * C::STAGE_8_ROWS_BYTES);
+    }
+
+    /* Of the lane's row of the tile, in shared memory. */
+    __device__ __forceinline__ uint32_t destination() const
+    {
+        return base + static_cast<uint32_t>(offsetof(Storage, destinations)) + ((group * 4 + warp) * 16 + lane) * 8;
     }
 
     /* One arrival a warp: a warp's own wait says nothing about the reads of the other three. */
-    __device__ __forceinline__ void release(uint64_t *barrier) const
+    __device__ __forceinline__ void release(uint32_t barrier) const
     {
         if (lane == 0)
-            barrier_arrive(shared_address(barrier));
+            barrier_arrive(barrier);
     }
 
-    __device__ __forceinline__ void wait_key() const
+    __device__ __forceinline__ void wait_full(uint32_t barrier, uint32_t parity, uint32_t phase)
     {
-        barrier_wait(shared_address(&smem.k_full[k.stage]), k.parity, fault, XSTI_FA_ROLE_MATH, XSTI_FA_PHASE_K_FULL);
+        if constexpr (C::TRACE) {
+            if (barrier_test(barrier, parity)) /* try_wait would sleep before it answers no */
+                return;
+            const uint32_t begin = static_cast<uint32_t>(clock_cycles());
+            barrier_wait(barrier, parity, fault, XSTI_FA_ROLE_MATH, phase);
+            late += static_cast<uint32_t>(clock_cycles()) - begin;
+        } else {
+            barrier_wait(barrier, parity, fault, XSTI_FA_ROLE_MATH, phase);
+        }
     }
 
-    __device__ __forceinline__ void wait_value() const
+    __device__ __forceinline__ void wait_key()
     {
-        barrier_wait(shared_address(&smem.v_full[v.stage]), v.parity, fault, XSTI_FA_ROLE_MATH, XSTI_FA_PHASE_V_FULL);
+        wait_full(k_full(), k.parity, XSTI_FA_PHASE_K_FULL);
+    }
+
+    __device__ __forceinline__ void wait_value()
+    {
+        wait_full(v_full(), v.parity, XSTI_FA_PHASE_V_FULL);
     }
 
     /* Issues S = Q K^T of the current K stage. */
     __device__ __forceinline__ void issue_scores(float (&s)[C::BLOCK_N / 2]) const
     {
-        const uint64_t kd = descriptor_k_major(shared_address(smem.k[k.stage]));
+        const uint64_t kd = descriptor_k_major(k_tile());
         Mma<C::BLOCK_N>::template ss<false>(s, q_descriptor, kd);
 #pragma unroll
         for (int i = 1; i < C::D / 16; i++)
@@ -72,7 +140,7 @@ template <class C> struct Math {
     /* Issues O += P V of the current V stage. */
     __device__ __forceinline__ void issue_output(float (&o)[C::D / 2], const uint32_t (&w)[C::BLOCK_N / 4]) const
     {
-        const uint64_t vd = descriptor_mn_major<C::BLOCK_N>(shared_address(smem.v[v.stage]));
+        const uint64_t vd = descriptor_mn_major<C::BLOCK_N>(v_tile());
 #pragma unroll
         for (int i = 0; i < C::BLOCK_N / 16; i++)
             Mma<C::D>::rs(o, &w[4 * i], vd + step_mn_major(i));
@@ -105,44 +173,30 @@ template <class C> struct Math {
             w[i] = pack_bf16(s[2 * i], s[2 * i + 1]);
     }
 
-    __device__ __forceinline__ void tile(const Tile &tile);
-    __device__ __forceinline__ void finish(const Tile &tile, float (&o)[C::D / 2], RowState &row);
+    __device__ __forceinline__ void tile(const Tile &tile, int index);
+    __device__ __forceinline__ void finish(const Tile &tile, int index, float (&o)[C::D / 2], RowState &row);
+    __device__ __forceinline__ void take_staging(int index);
     __device__ __forceinline__ void step(int block, float (&s)[C::BLOCK_N / 2], float (&o)[C::D / 2],
                                          uint32_t (&w)[C::BLOCK_N / 4], RowState &row);
-    __device__ __forceinline__ int last_block_before_slice(int block) const;
-    __device__ __forceinline__ void pace();
-    __device__ __forceinline__ void flush();
 };
 
-/* Blocks count down: the last one to run before the next slice leaves. */
-template <class C> __device__ __forceinline__ int Math<C>::last_block_before_slice(int block) const
+/* Until nothing reads staging any more. */
+template <class C> __device__ __forceinline__ void Math<C>::take_staging(int index)
 {
-    return paced_row < 16 ? max(block - paced_blocks + 1, 0) : 0;
-}
-
-/* Paced: one slice of the previous tile's rows. After the tile's last block it waits for the flush, which has one commit. */
-template <class C> __device__ __forceinline__ void Math<C>::pace()
-{
-    if (paced_row < 16) {
-        store_rows_bulk<C>(staging(), paced_address, lane, paced_row, paced_row + p.slice_rows);
-        paced_row += p.slice_rows;
-        paced_blocks = p.slice_blocks;
-    }
-}
-
-/* Paced: whatever has not left yet, and the tile's one commit. */
-template <class C> __device__ __forceinline__ void Math<C>::flush()
-{
+    if constexpr (C::METHOD == XSTI_FA_BULK)
+        bulk_wait_read_all();
     if constexpr (C::METHOD == XSTI_FA_PACED) {
-        if (paced_row < 16)
-            store_rows_bulk<C>(staging(), paced_address, lane, paced_row, 16);
-        paced_row = 16;
-        bulk_commit();
+        /* the tile before, if there was one and it was handed over; numbers instead of a state that lives through the key loop */
+        const int before = index - static_cast<int>(grid_ctas());
+        if (before >= 0 && before < p.handed_tiles)
+            barrier_wait(sent(), (before / grid_ctas()) & 1u, fault, XSTI_FA_ROLE_MATH, XSTI_FA_PHASE_SENT);
     }
+    if constexpr (C::METHOD != XSTI_FA_STORE_16)
+        trace.mark(p.trace, XST_TRACE_SLOT, index);
 }
 
 template <class C>
-__device__ __forceinline__ void Math<C>::finish(const Tile &tile, float (&o)[C::D / 2], RowState &row)
+__device__ __forceinline__ void Math<C>::finish(const Tile &tile, int index, float (&o)[C::D / 2], RowState &row)
 {
     float factor[2];
     const int first = tile.row + group * C::GROUP_ROWS + static_cast<int>(warp) * 16;
@@ -152,36 +206,37 @@ __device__ __forceinline__ void Math<C>::finish(const Tile &tile, float (&o)[C::
         sum += __shfl_xor_sync(0xffffffffu, sum, 1);
         sum += __shfl_xor_sync(0xffffffffu, sum, 2);
         factor[r] = 1.0f / sum;
-        const int at = first + static_cast<int>(lane) / 4 + 8 * r;
-        if (p.lse != 0 && lane % 4 == 0 && at < p.seq)
-            reinterpret_cast<float *>(p.lse)[(static_cast<int64_t>(tile.batch) * p.heads + tile.head) * p.seq + at] =
+        const int of = first + static_cast<int>(lane) / 4 + 8 * r;
+        if (p.lse != 0 && lane % 4 == 0 && of < p.seq)
+            reinterpret_cast<float *>(p.lse)[(static_cast<int64_t>(tile.batch) * p.heads + tile.head) * p.seq + of] =
                 row.top[r] * p.scale + logf(sum);
     }
     scale_rows(o, factor);
 
-    if constexpr (C::METHOD != XSTI_FA_STORE_16) {
-        flush();
-        bulk_wait_read_all();
-    }
+    take_staging(index);
     __syncwarp();
     stage_tile<C>(staging(), o, lane);
     const uint64_t address = lane < 16 ? row_address<C>(p, tile, first + static_cast<int>(lane), flip) : 0;
-    if constexpr (C::METHOD != XSTI_FA_STORE_16)
+    if (C::METHOD == XSTI_FA_PACED && index < p.handed_tiles) {
+        if (lane < 16)
+            shared_store_8(destination(), address);
+        __syncwarp();
+        trace.mark(p.trace, XST_TRACE_STAGE, index);
+        release(staged());
+        return;
+    }
+    if constexpr (C::METHOD == XSTI_FA_BULK)
         fence_proxy_async_shared();
     __syncwarp();
-    if constexpr (C::METHOD == XSTI_FA_STORE_16) {
-        store_rows_16<C>(staging(), address, lane);
-    } else if constexpr (C::METHOD == XSTI_FA_BULK) {
-        store_rows_bulk<C>(staging(), address, lane, 0, 16);
+    trace.mark(p.trace, XST_TRACE_STAGE, index);
+    if constexpr (C::METHOD == XSTI_FA_BULK) {
+        store_rows_bulk<C>(staging(), address, lane);
         bulk_commit();
     } else {
-        paced_address = address;
-        paced_row = 0;
-        /* Warpgroups begin at different points of the first interval, or the whole device would send in step; the four warps
-         * of one send together, since each keeps the other three from the next product while it issues. */
-        const uint32_t unit = blockIdx.x * C::GROUPS + group;
-        paced_blocks = 1 + static_cast<int>((unit * 2654435769u >> 16) * static_cast<uint32_t>(p.slice_blocks) >> 16);
+        store_rows_16<C>(staging(), address, lane);
     }
+    if constexpr (C::TRACE)
+        trace.mark(p.trace, XST_TRACE_ISSUE, index, remote_bytes<C>(p, first + static_cast<int>(lane), lane));
 }
 
 /* A further block: its scores and softmax, and the output product of the block before. */
@@ -204,9 +259,9 @@ __device__ __forceinline__ void Math<C>::step(int block, float (&s)[C::BLOCK_N /
         give_turn();
         mma_wait<1>();
         hold(s);
-        release(&smem.k_empty[k.stage]);
+        release(k_empty());
         if (block == 0)
-            release(&smem.q_empty[group]);
+            release(q_empty());
         raise = softmax_next(s, row, p.scale_log2, factor);
         hold(s); /* the exponentials belong before the wait, beside the running product */
         if constexpr (C::SETTLE)
@@ -222,7 +277,7 @@ __device__ __forceinline__ void Math<C>::step(int block, float (&s)[C::BLOCK_N /
     }
     hold(o);
     hold(w);
-    release(&smem.v_empty[v.stage]);
+    release(v_empty());
     v.advance();
     if constexpr (!C::OVERLAP) {
         wait_key();
@@ -232,9 +287,9 @@ __device__ __forceinline__ void Math<C>::step(int block, float (&s)[C::BLOCK_N /
         give_turn();
         mma_wait<0>();
         hold(s);
-        release(&smem.k_empty[k.stage]);
+        release(k_empty());
         if (block == 0)
-            release(&smem.q_empty[group]);
+            release(q_empty());
         raise = softmax_next(s, row, p.scale_log2, factor);
     }
     k.advance();
@@ -243,7 +298,7 @@ __device__ __forceinline__ void Math<C>::step(int block, float (&s)[C::BLOCK_N /
         scale_rows(o, factor);
 }
 
-template <class C> __device__ __forceinline__ void Math<C>::tile(const Tile &tile)
+template <class C> __device__ __forceinline__ void Math<C>::tile(const Tile &tile, int index)
 {
     float s[C::BLOCK_N / 2];
     float o[C::D / 2];
@@ -254,37 +309,28 @@ template <class C> __device__ __forceinline__ void Math<C>::tile(const Tile &til
     for (int i = 0; i < C::D / 2; i++)
         o[i] = 0.0f;
 
-    barrier_wait(shared_address(&smem.q_full[group]), q_parity, fault, XSTI_FA_ROLE_MATH, XSTI_FA_PHASE_Q_FULL);
+    barrier_wait(q_full(), q_parity, fault, XSTI_FA_ROLE_MATH, XSTI_FA_PHASE_Q_FULL);
     q_parity ^= 1u;
 
     /* the last block of keys: the only one that can be ragged */
     wait_key();
+    trace.mark(p.trace, XST_TRACE_LOAD, index);
+    late = 0;
     mma_begin();
     issue_scores(s);
     mma_wait<0>();
     hold(s);
-    release(&smem.k_empty[k.stage]);
+    release(k_empty());
     k.advance();
     if (p.key_tail < C::BLOCK_N)
         mask_columns(s, p.key_tail, static_cast<int>(lane % 4) * 2);
     softmax_first(s, row, p.scale_log2);
     pack(s, w);
 
-    int block = p.key_blocks - 2;
-    if constexpr (C::METHOD == XSTI_FA_PACED) {
-        /* slices leave between two runs of blocks, so that the loop itself knows nothing of them */
-        while (block >= 0) {
-            const int stop = last_block_before_slice(block);
-            for (; block >= stop; block--)
-                step(block, s, o, w, row);
-            pace();
-        }
-    } else {
-        for (; block >= 0; block--)
-            step(block, s, o, w, row);
-    }
+    for (int block = p.key_blocks - 2; block >= 0; block--)
+        step(block, s, o, w, row);
     if (p.key_blocks == 1)
-        release(&smem.q_empty[group]);
+        release(q_empty());
 
     wait_value();
     hold(o);
@@ -293,9 +339,10 @@ template <class C> __device__ __forceinline__ void Math<C>::tile(const Tile &til
     issue_output(o, w);
     mma_wait<0>();
     hold(o);
-    release(&smem.v_empty[v.stage]);
+    release(v_empty());
     v.advance();
-    finish(tile, o, row);
+    trace.mark(p.trace, XST_TRACE_MATH, index, late);
+    finish(tile, index, o, row);
 }
 
 } // namespace xst

@@ -14,6 +14,13 @@
 
 namespace xst {
 
+/* Bytes of a warp's 16 rows, lane l (l < 16) asking for row l, that leave the device. */
+template <class C> __device__ __forceinline__ uint32_t remote_bytes(const xsti_fa_params &p, int row, uint32_t lane)
+{
+    const bool own = row >= p.row_first[p.rank] && row < p.row_first[p.rank + 1];
+    return __popc(__ballot_sync(0xffffffffu, lane < 16 && row < p.seq && !own)) * (C::D * 2);
+}
+
 /* Address in the owner's output of row `row` of the tile's head; 0 when the sequence has no such row. */
 template <class C>
 __device__ __forceinline__ uint64_t row_address(const xsti_fa_params &p, const Tile &tile, int row, uint64_t flip)
@@ -46,28 +53,35 @@ template <class C> __device__ __forceinline__ uint32_t staging_row(uint32_t stag
     return staging + row / 8 * C::STAGE_8_ROWS_BYTES + row % 8 * C::STAGE_ROW_BYTES;
 }
 
-/* 16-byte stores: each instruction writes whole rows, D * 2 / 16 lanes a row. */
-template <class C> __device__ __forceinline__ void store_rows_16(uint32_t staging, uint64_t address, uint32_t lane)
-{
-    constexpr uint32_t LANES = C::D * 2 / 16;
-    constexpr uint32_t ROWS = 32 / LANES;
-    const uint32_t chunk = lane % LANES * 16;
-#pragma unroll
-    for (uint32_t i = 0; i < 16; i += ROWS) {
-        const uint32_t row = i + lane / LANES;
-        const uint4 value = shared_load_16(staging_row<C>(staging, row) + chunk);
-        const uint64_t to = __shfl_sync(0xffffffffu, address, row);
-        if (to != 0)
-            store_16(to + chunk, value);
-    }
-}
+/* Rows that one instruction of a warp writes whole, 16 bytes a lane. */
+template <class C> constexpr uint32_t ROWS_AT_ONCE = 32 * 16 / (C::D * 2);
 
-/* One bulk store a row, by the lanes first .. last - 1. bulk_commit closes the group. */
+/* Rows first .. first + ROWS_AT_ONCE - 1 of the warp's 16, but none from `last` on. */
 template <class C>
-__device__ __forceinline__ void store_rows_bulk(uint32_t staging, uint64_t address, uint32_t lane, uint32_t first,
+__device__ __forceinline__ void store_some_rows(uint32_t staging, uint64_t address, uint32_t lane, uint32_t first,
                                                 uint32_t last)
 {
-    if (lane >= first && lane < last && address != 0)
+    constexpr uint32_t LANES = C::D * 2 / 16;
+    const uint32_t row = first + lane / LANES;
+    const uint32_t chunk = lane % LANES * 16;
+    const uint4 value = shared_load_16(staging_row<C>(staging, row) + chunk);
+    const uint64_t to = __shfl_sync(0xffffffffu, address, row);
+    if (to != 0 && row < last)
+        store_16(to + chunk, value);
+}
+
+/* 16-byte stores of all 16 rows. */
+template <class C> __device__ __forceinline__ void store_rows_16(uint32_t staging, uint64_t address, uint32_t lane)
+{
+#pragma unroll
+    for (uint32_t i = 0; i < 16; i += ROWS_AT_ONCE<C>)
+        store_some_rows<C>(staging, address, lane, i, 16);
+}
+
+/* One bulk store a row. bulk_commit closes the group. */
+template <class C> __device__ __forceinline__ void store_rows_bulk(uint32_t staging, uint64_t address, uint32_t lane)
+{
+    if (lane < 16 && address != 0)
         bulk_store(address, staging_row<C>(staging, lane), C::D * 2);
 }
 

@@ -11,10 +11,10 @@
 #define XST_FA_A2A_VARIANTS_H
 
 #define XSTI_FA_VARIANTS_D128(X)                                                                                       \
-    X(128, 2, 128, true, false, false, 198656)                                                                         \
-    X(128, 3, 80, true, false, true, 183296)
+    X(128, 2, 128, true, false, false, 199680)                                                                         \
+    X(128, 3, 80, true, false, true, 185344)
 #define XSTI_FA_VARIANTS_D64(X)                                                                                        \
-    X(64, 2, 192, true, false, false, 133120)                                                                          \
-    X(64, 3, 128, true, true, false, 117760)
+    X(64, 2, 192, true, false, false, 134144)                                                                          \
+    X(64, 3, 128, true, true, false, 119808)
 
 #endif

@@ -17,6 +17,7 @@
 
 #include <xstage/sample.h>
 #include <xstage/status.h>
+#include <xstage/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,7 +30,7 @@ extern "C" {
     X(SERIAL, "serial", "attention, then the exchange")                                                                \
     X(ST16, "fused_st16", "fused, 16-byte stores")                                                                     \
     X(BULK, "fused_bulk", "fused, bulk stores at the tile's end")                                                      \
-    X(PACED, "fused_paced", "fused, bulk stores in slices over the next tile")
+    X(PACED, "fused_paced", "fused, stores in slices over the next tile")
 enum xst_fa_a2a_variant {
 #define X(NAME, text, meaning) XST_FA_A2A_VARIANT_##NAME,
     XST_FA_A2A_VARIANT_MAP(X)
@@ -77,6 +78,11 @@ enum xst_status xst_fa_a2a_bench_check(const struct xst_fa_a2a_bench *bench, str
 enum xst_status xst_fa_a2a_bench_run(const struct xst_fa_a2a_bench *bench,
                                      struct xst_fa_a2a_bench_row rows_out[XST_FA_A2A_VARIANT_COUNT],
                                      struct xst_diag *diag);
+
+/* One traced call of each variant in `variants` (bit 1 << enum xst_fa_a2a_variant: the exchange alone and the fused ones), every
+ * rank; the facts say the shape and what the launcher chose. Traced kernels are a few marks slower than those that are timed. */
+enum xst_status xst_fa_a2a_bench_trace(const struct xst_fa_a2a_bench *bench, unsigned variants,
+                                       struct xst_trace *trace_out, struct xst_diag *diag);
 
 #ifdef __cplusplus
 }

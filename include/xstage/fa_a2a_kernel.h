@@ -26,7 +26,7 @@ enum { XST_FA_A2A_MOST_RANKS = 72 };
 #define XST_FA_A2A_STORE_MAP(X)                                                                                        \
     X(ST16, "st16", "16-byte stores by the warp that computed the rows, at the tile's end")                            \
     X(BULK, "bulk", "one bulk (TMA) store a row, at the tile's end")                                                   \
-    X(PACED, "paced", "one bulk store a row, in slices over the next tile's key blocks")
+    X(PACED, "paced", "16-byte stores by a warp of their own, slice by slice while the next tile is computed")
 enum xst_fa_a2a_store {
 #define X(NAME, text, meaning) XST_FA_A2A_STORE_##NAME,
     XST_FA_A2A_STORE_MAP(X)
@@ -69,7 +69,7 @@ struct xst_fa_a2a_call {
 struct xst_fa_a2a_choice {
     int64_t groups; /* warpgroups that compute, 64 rows of a tile each: 2 or 3 */
     enum xst_fa_a2a_store store;
-    int64_t slices;   /* paced: pieces a tile is stored in, 1, 2, 4, 8 or 16 */
+    int64_t slices;   /* paced: pieces that 16 rows of a tile leave in, 1, 2, 4, 8 or 16 */
     int64_t ctas;     /* of the persistent grid; at most one per SM */
     int64_t delay_ns; /* for tests: warpgroups sleep up to so long before each tile; else 0 */
 };
@@ -108,7 +108,7 @@ int64_t xst_fa_a2a_sm_count(const struct xst_fa_a2a_kernels *kernels);
  * launch   computes and stores; when it has finished on the stream, this rank's sources may be reused, and its peers have been
  *          told. What the peers sent may still be under way.
  * wait     ends when every peer's delivery of the latest launch's epoch is here, or after limit_us: then a fault is recorded.
- * run      launch, then wait.
+ * run      launch and wait in one kernel: its last CTA stays until the peers have delivered, the others are gone by then.
  * push     the exchange alone: `source` is (B, M, h, d) bf16, contiguous; q, k, v, scale are not looked at. Same epochs.
  *
  * Buffers. Rank r may overwrite an output of call n only when its owner has read it. With two output buffers (out_flip_bytes)

@@ -13,6 +13,8 @@
 
 #include <xstage/fa_a2a_kernel.h>
 
+#include "device/trace_ring.h"
+#include "fa_a2a/kernels.h"
 #include "fa_a2a/ref.h"
 #include "gpu/device.h"
 
@@ -447,7 +449,7 @@ static void enqueue_call(const struct back_to_back *b, int n)
     struct xst_diag diag = {0};
     for (int r = 0; r < PAIR; r++) {
         struct xst_fa_a2a_call call = rank_call(&b->g, r);
-        struct xst_fa_a2a_choice choice = choice_of(2, (enum xst_fa_a2a_store)(n % 3), 20 + 7 * r);
+        struct xst_fa_a2a_choice choice = choice_of(2, (enum xst_fa_a2a_store)(n % 3), n % 4 < 2 ? 20 + 7 * r : 3 + r);
         choice.delay_ns = r == n % 2 ? 20000 : 3000;
         call.q.address = b->queries[set_of_call(n)][r];
         xt_ok(xst_fa_a2a_run(kernels, &call, &choice, 2e6, b->stream[r], &diag), &diag);
@@ -563,6 +565,70 @@ static void test_missing_peer(void **state)
     xt_status(xst_fa_a2a_status(kernels, &call, device.stream, &diag), XST_ERR_TIMEOUT, &diag);
     xt_contains(diag.text, "rank 0 waited in vain for rank 2: call 1 expected, 0 seen");
     xt_ok(xst_fa_a2a_status(kernels, &call, device.stream, &diag), &diag);
+    xt_ok(xst_fa_a2a_run(kernels, &call, &choice, 3000, device.stream, &diag), &diag);
+    xt_status(xst_fa_a2a_status(kernels, &call, device.stream, &diag), XST_ERR_TIMEOUT, &diag);
+    xt_contains(diag.text, "rank 0 waited in vain for rank 1: call 2 expected, 1 seen");
+    free_group(&g);
+}
+
+/* What a rank's spans say: every tile is computed and issued once by each warpgroup (paced: handed tiles by the sending warp), in
+ * order on its track, and the bytes that left are those of the rows of others. */
+static void check_spans(const struct xst_trace *trace, const struct group *g, int64_t rank, int64_t groups, int store)
+{
+    const int64_t d = g->in[0].problem.head_dim, own = g->row_first[rank + 1] - g->row_first[rank];
+    const double remote =
+        (double)(g->in[0].problem.batch * g->in[0].problem.heads * (g->in[0].problem.seq - own) * d * 2);
+    const int64_t tiles =
+        g->in[0].problem.batch * g->in[0].problem.heads * ((g->in[0].problem.seq + 64 * groups - 1) / (64 * groups));
+    double bytes = 0;
+    int64_t computed = 0, fences = 0, sent = 0;
+    for (size_t i = 0; i < trace->span_count; i++) {
+        const struct xst_trace_span *const span = &trace->spans[i];
+        assert_true(span->end_us >= span->start_us);
+        assert_true(span->tile < tiles);
+        bytes += span->bytes;
+        computed += span->what == XST_TRACE_MATH;
+        fences += span->what == XST_TRACE_FENCE;
+        sent += span->what == XST_TRACE_ISSUE && span->role == XST_TRACE_ROLE_STORE;
+    }
+    assert_int_equal(trace->calls[0].lost, 0);
+    assert_int_equal(computed, tiles * groups);
+    assert_true(fences > 0);
+    assert_true(bytes == remote);
+    assert_true(store == XST_FA_A2A_STORE_PACED ? sent > 0 : sent == 0);
+}
+
+static void test_trace(void **state)
+{
+    enum { CTAS = 5, TRACKS = 16 };
+    struct group g;
+    uint16_t *want[MOST_P] = {0};
+    struct xst_diag diag = {0};
+    (void)state;
+    make_group(&g, 2, problem_of(2, 1025, 700, 3, 128), NULL, 0);
+    want_alloc(&g, want);
+    xt_ok(xsti_fa_find_traced(kernels, &diag), &diag);
+    for (int64_t groups = 2; groups <= 3; groups++)
+        for (int store = 0; store < 3; store++) {
+            const struct xst_fa_a2a_choice alone = choice_of(groups, XST_FA_A2A_STORE_ST16, device.sm_count);
+            const struct xst_fa_a2a_choice choice = choice_of(groups, (enum xst_fa_a2a_store)store, CTAS);
+            expected_outputs(&g, &alone, want);
+            for (int64_t r = 0; r < 2; r++) {
+                struct xst_trace trace = {0};
+                struct xsti_trace_ring ring = {0};
+                const struct xst_fa_a2a_call call = rank_call(&g, r);
+                xt_ok(xst_trace_add_call(&trace, "fused", &diag), &diag);
+                xt_ok(xsti_trace_ring_open(&device, CTAS, TRACKS, 256, &ring, &diag), &diag);
+                xt_ok(xsti_fa_launch(kernels, &call, &choice, 0, &ring, device.stream, &diag), &diag);
+                xt_ok(xst_fa_a2a_status(kernels, &call, device.stream, &diag), &diag);
+                xt_ok(xsti_trace_ring_read(&device, &ring, CTAS, 0, &trace, &diag), &diag);
+                check_spans(&trace, &g, r, groups, store);
+                xsti_trace_ring_close(&device, &ring);
+                xst_trace_free(&trace);
+            }
+            compare_outputs(&g, 0, want, "traced");
+        }
+    want_free(&g, want);
     free_group(&g);
 }
 
@@ -571,7 +637,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact_answers), cmocka_unit_test(test_error_rule),  cmocka_unit_test(test_transport),
         cmocka_unit_test(test_back_to_back),  cmocka_unit_test(test_host_memory), cmocka_unit_test(test_missing_peer),
-        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_repeats),       cmocka_unit_test(test_trace),
     };
     struct xst_diag diag = {0};
     if (xst_fa_a2a_open(0, &kernels, &diag) != XST_OK) {
