@@ -9,6 +9,7 @@
 
 #include <xstage/shapes.h>
 
+#include "bench_trace.h"
 #include "options.h"
 
 /* One shape of a preset or of the options, with one length. */
@@ -70,7 +71,11 @@ static enum xst_status bench_all(struct cli *cli, struct cli_bench_list *list)
 int cli_bench_fa_a2a(struct cli *cli)
 {
     struct cli_bench_list list = {0};
-    const enum xst_status status = bench_all(cli, &list);
+    enum xst_status status = cli_bench_trace_check(cli);
+    if (status == XST_OK)
+        status = bench_all(cli, &list);
+    if (status == XST_OK && cli_has(cli, "trace"))
+        status = cli_bench_trace(cli, &list.rows[0].bench);
     const struct cli_table table = cli_bench_table(&list);
     const int code = status == XST_OK ? cli_bench_emit(cli, "fa-a2a", &table) : cli_fail(cli, status);
     free(list.rows);

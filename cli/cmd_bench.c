@@ -66,7 +66,7 @@ static const struct cli_option options[] = {
      .low = 1,
      .high = 16,
      .fallback = "8",
-     .help = "paced stores: slices of a tile, 1, 2, 4, 8 or 16"},
+     .help = "paced stores: slices that 16 rows of a tile leave in, 1, 2, 4, 8 or 16"},
     {.name = "rounds",
      .kind = CLI_INT,
      .arg = "N",
@@ -81,6 +81,16 @@ static const struct cli_option options[] = {
      .high = 100000,
      .fallback = "0",
      .help = "calls back to back in a round; 0: about 10 ms (moe: 20)"},
+    {.name = "trace",
+     .kind = CLI_FILE,
+     .arg = "FILE",
+     .help =
+         "afterwards trace one call of each variant into FILE, which Perfetto opens and xstage audit reads; one shape"},
+    {.name = "trace-variants",
+     .kind = CLI_TEXT,
+     .arg = "NAMES",
+     .fallback = "a2a_only,fused_st16,fused_bulk,fused_paced",
+     .help = "variants to trace, separated by commas"},
     CLI_BENCH_MOE_OPTIONS,
     {.name = NULL},
 };
@@ -96,6 +106,8 @@ static const struct cli_example examples[] = {
      "Attention + exchange on one GPU, the remote half in host memory."},
     {"xstage bench fa-a2a --preset flux1,wan2.1-14b --target peer -P 2 --json=bench.json",
      "The same between two GPUs."},
+    {"xstage bench fa-a2a -M 4K --target peer --trace trace.json --trace-variants fused_paced",
+     "One traced call beside the times; Perfetto opens it."},
     {NULL, NULL},
 };
 
@@ -118,11 +130,31 @@ static const struct belongs {
     const char *name;
     const char *kernel;
 } options_of_kernels[] = {
-    {"seq", "fa-a2a"},      {"heads", "fa-a2a"}, {"head-dim", "fa-a2a"},     {"batch", "fa-a2a"},  {"groups", "fa-a2a"},
-    {"hidden", "moe"},      {"inter", "moe"},    {"experts", "moe"},         {"topk", "moe"},      {"tokens", "moe"},
-    {"routing", "moe"},     {"skew", "moe"},     {"remote-frac", "moe"},     {"schedule", "moe"},  {"lead", "moe"},
-    {"group", "moe"},       {"store", "moe"},    {"clamp", "moe"},           {"tile-rows", "moe"}, {"ctas", "moe"},
-    {"gemm-tflops", "moe"}, {"profile", "moe"},  {"memory-gb-per-s", "moe"},
+    {"seq", "fa-a2a"},
+    {"heads", "fa-a2a"},
+    {"head-dim", "fa-a2a"},
+    {"batch", "fa-a2a"},
+    {"groups", "fa-a2a"},
+    {"trace", "fa-a2a"},
+    {"trace-variants", "fa-a2a"},
+    {"hidden", "moe"},
+    {"inter", "moe"},
+    {"experts", "moe"},
+    {"topk", "moe"},
+    {"tokens", "moe"},
+    {"routing", "moe"},
+    {"skew", "moe"},
+    {"remote-frac", "moe"},
+    {"schedule", "moe"},
+    {"lead", "moe"},
+    {"group", "moe"},
+    {"store", "moe"},
+    {"clamp", "moe"},
+    {"tile-rows", "moe"},
+    {"ctas", "moe"},
+    {"gemm-tflops", "moe"},
+    {"profile", "moe"},
+    {"memory-gb-per-s", "moe"},
 };
 
 static enum xst_status check_options(struct cli *cli, const char *kernel)
