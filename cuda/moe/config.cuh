@@ -43,8 +43,8 @@ template <int TileRows_, int Method_, int Mode_> struct Config {
     static constexpr int PULL_BYTES = METHOD == XSTI_MOE_PACED ? 2048 : 4096;
 
     /* 65,536 registers in all, in steps of 8 a thread. */
-    static constexpr int SERVE_REGISTERS = 72;
-    static constexpr int MATH_REGISTERS = 216;
+    static constexpr int SERVE_REGISTERS = SPLIT_ROWS ? 88 : 72;
+    static constexpr int MATH_REGISTERS = SPLIT_ROWS ? 208 : 216;
 
     static_assert(TILE_ROWS == 64 || TILE_ROWS == 128 || TILE_ROWS == 256, "a tile has 64, 128 or 256 rows");
 };

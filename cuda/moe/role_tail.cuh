@@ -46,7 +46,7 @@ __device__ __forceinline__ void add_pair(float (&sum)[8], int at, uint32_t pair)
 __device__ __forceinline__ void combine_columns(const xsti_moe_params &p, uint32_t token, uint32_t column,
                                                 uint32_t valid)
 {
-    constexpr int AHEAD = 4;
+    constexpr int AHEAD = 8; /* loads under way: the sum of a large call is as fast as memory */
     const uint64_t row_bytes = static_cast<uint64_t>(p.hidden) * 2;
     const uint64_t from = p.combine[p.rank] + static_cast<uint64_t>(token) * p.topk * row_bytes + column * 2;
     float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -69,17 +69,25 @@ __device__ __forceinline__ void combine_columns(const xsti_moe_params &p, uint32
                                                     pack_bf16(sum[4], sum[5]), pack_bf16(sum[6], sum[7])});
 }
 
-/* All warps of the grid: one takes 256 columns of a token at a time. */
+/* The id of slot `lane` of a token; negative where there is none. */
+__device__ __forceinline__ int64_t slot_id(const xsti_moe_params &p, uint32_t token, uint32_t lane)
+{
+    if (token >= static_cast<uint32_t>(p.tokens) || lane >= static_cast<uint32_t>(p.topk))
+        return -1;
+    return reinterpret_cast<const int64_t *>(p.ids)[static_cast<uint64_t>(token) * p.topk + lane];
+}
+
+/* All warps of the grid: one takes 256 columns of a token at a time, and asks for the next token's ids beforehand. */
 __device__ __forceinline__ void combine_tokens(const xsti_moe_params &p)
 {
-    const uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, each = blockDim.x / 32;
+    const uint32_t lane = threadIdx.x % 32, warps = gridDim.x * (blockDim.x / 32);
     const uint32_t parts = (p.hidden + 255) / 256, items = p.tokens * parts;
-    for (uint32_t item = blockIdx.x * each + warp; item < items; item += gridDim.x * each) {
-        const uint32_t token = item / parts, column = item % parts * 256 + lane * 8;
-        int64_t id = -1;
-        if (lane < static_cast<uint32_t>(p.topk))
-            id = reinterpret_cast<const int64_t *>(p.ids)[static_cast<uint64_t>(token) * p.topk + lane];
+    uint32_t item = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    int64_t id = slot_id(p, item / parts, lane);
+    for (; item < items; item += warps) {
         const uint32_t valid = __ballot_sync(0xffffffffu, id >= 0 && id < p.experts);
+        const uint32_t token = item / parts, column = (item - token * parts) * 256 + lane * 8;
+        id = slot_id(p, (item + warps) / parts, lane);
         if (column < static_cast<uint32_t>(p.hidden))
             combine_columns(p, token, column, valid);
     }
