@@ -98,14 +98,15 @@ static enum xst_status be_silent(struct cli *cli)
 
 static enum xst_status meet(struct cli *cli, struct cli_job *job)
 {
-    /* With --timeout the others have come before it runs out, so that it is said who is missing. */
-    const double limit_s = cli_real(cli, "timeout"), join_s = 0.8 * limit_s;
+    /* With --timeout the others have come before it runs out, so that it is said who is missing. A sweep may take hours, and
+     * the dead are noticed without any limit: without --timeout a day is only for those that stand still. */
+    const double day_s = 86400, limit_s = cli_real(cli, "timeout"), join_s = 0.8 * limit_s;
     const struct xst_rendezvous_options options = {.where = job->ranks.rendezvous,
                                                    .job = job->ranks.job,
                                                    .rank = job->ranks.rank,
                                                    .ranks = job->ranks.ranks,
                                                    .join_seconds = join_s > 0 && join_s < 60 ? join_s : 60,
-                                                   .gather_seconds = limit_s > 0 ? limit_s : 0,
+                                                   .gather_seconds = limit_s > 0 ? limit_s : day_s,
                                                    .told_out = &job->told};
     enum xst_status status = xst_rendezvous_open(&options, &job->rendezvous, &cli->diag);
     if (status != XST_OK && job->ranks.launcher[0])

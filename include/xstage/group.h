@@ -81,7 +81,7 @@ struct xst_ranks_asked {
  * them, rank 0 of 1. */
 enum xst_status xst_ranks_find(const struct xst_ranks_asked *asked, struct xst_ranks *ranks_out, struct xst_diag *diag);
 
-/* A meeting of all ranks. */
+/* A meeting of all ranks. One thread at a time may use it; several may each hold a rank of their own. */
 struct xst_rendezvous;
 
 struct xst_rendezvous_options {
