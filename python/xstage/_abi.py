@@ -77,6 +77,21 @@ XST_MOVED_REMOVED = 3
 XST_MOVED_ADDED = 4
 XST_MOVED_COUNT = 5
 XST_BENCH_KEY_BYTES = 320
+XST_TRACE_IDLE = 0
+XST_TRACE_LOAD = 1
+XST_TRACE_MATH = 2
+XST_TRACE_SLOT = 3
+XST_TRACE_STAGE = 4
+XST_TRACE_ISSUE = 5
+XST_TRACE_RELEASE = 6
+XST_TRACE_FENCE = 7
+XST_TRACE_PEER = 8
+XST_TRACE_ROLE_LOAD = 0
+XST_TRACE_ROLE_MATH = 1
+XST_TRACE_ROLE_STORE = 2
+XST_TRACE_NO_TILE = -1
+XST_TRACE_MOST_FACTS = 32
+XST_TRACE_MOST_CALLS = 16
 XST_FA_A2A_VARIANT_FA_ONLY = 0
 XST_FA_A2A_VARIANT_A2A_ONLY = 1
 XST_FA_A2A_VARIANT_SERIAL = 2
@@ -185,21 +200,6 @@ XST_SPAN_WAIT = 1
 XST_SPAN_SLOT = 2
 XST_SPAN_ISSUE = 3
 XST_SPAN_TRANSFER = 4
-XST_TRACE_IDLE = 0
-XST_TRACE_LOAD = 1
-XST_TRACE_MATH = 2
-XST_TRACE_SLOT = 3
-XST_TRACE_STAGE = 4
-XST_TRACE_ISSUE = 5
-XST_TRACE_RELEASE = 6
-XST_TRACE_FENCE = 7
-XST_TRACE_PEER = 8
-XST_TRACE_ROLE_LOAD = 0
-XST_TRACE_ROLE_MATH = 1
-XST_TRACE_ROLE_STORE = 2
-XST_TRACE_NO_TILE = -1
-XST_TRACE_MOST_FACTS = 32
-XST_TRACE_MOST_CALLS = 16
 
 
 class xst_diag(Structure):
@@ -567,6 +567,34 @@ class xst_bench_comparison(Structure):
 class xst_rate(Structure):
     _fields_ = [
         ("name", c_char * 128), ("target", c_int), ("bytes_per_us", c_double)
+    ]
+
+
+class xst_trace_span(Structure):
+    _fields_ = [
+        ("call", c_int32), ("rank", c_int32), ("sm", c_int32), ("cta", c_int32), ("unit", c_int32), ("role", c_int),
+        ("what", c_int), ("tile", c_int64), ("start_us", c_double), ("end_us", c_double), ("bytes", c_double),
+        ("stall_us", c_double)
+    ]
+
+
+class xst_trace_fact(Structure):
+    _fields_ = [
+        ("name", c_char * 24), ("value", c_int64)
+    ]
+
+
+class xst_trace_call(Structure):
+    _fields_ = [
+        ("variant", c_char * 24), ("lost", c_int64), ("ranks", c_int64), ("duration_us", c_double)
+    ]
+
+
+class xst_trace(Structure):
+    _fields_ = [
+        ("kernel", c_char * 24), ("fact_count", c_int64), ("facts", xst_trace_fact * 32), ("call_count", c_int64),
+        ("calls", xst_trace_call * 16), ("spans", POINTER(xst_trace_span)), ("span_count", c_size_t),
+        ("span_room", c_size_t)
     ]
 
 
@@ -1188,34 +1216,6 @@ class xst_spans(Structure):
     ]
 
 
-class xst_trace_span(Structure):
-    _fields_ = [
-        ("call", c_int32), ("rank", c_int32), ("sm", c_int32), ("cta", c_int32), ("unit", c_int32), ("role", c_int),
-        ("what", c_int), ("tile", c_int64), ("start_us", c_double), ("end_us", c_double), ("bytes", c_double),
-        ("stall_us", c_double)
-    ]
-
-
-class xst_trace_fact(Structure):
-    _fields_ = [
-        ("name", c_char * 24), ("value", c_int64)
-    ]
-
-
-class xst_trace_call(Structure):
-    _fields_ = [
-        ("variant", c_char * 24), ("lost", c_int64), ("ranks", c_int64), ("duration_us", c_double)
-    ]
-
-
-class xst_trace(Structure):
-    _fields_ = [
-        ("kernel", c_char * 24), ("fact_count", c_int64), ("facts", xst_trace_fact * 32), ("call_count", c_int64),
-        ("calls", xst_trace_call * 16), ("spans", POINTER(xst_trace_span)), ("span_count", c_size_t),
-        ("span_room", c_size_t)
-    ]
-
-
 # name: (result, parameters)
 FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_audit_fa_a2a": (c_int, [
@@ -1245,6 +1245,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_exclude_text": (c_char_p, [c_int]),
     "xst_fa_a2a_bench_check": (c_int, [POINTER(xst_fa_a2a_bench), POINTER(xst_diag)]),
     "xst_fa_a2a_bench_run": (c_int, [POINTER(xst_fa_a2a_bench), POINTER(xst_fa_a2a_bench_row), POINTER(xst_diag)]),
+    "xst_fa_a2a_bench_trace": (c_int, [POINTER(xst_fa_a2a_bench), c_uint, POINTER(xst_trace), POINTER(xst_diag)]),
     "xst_fa_a2a_call_check": (c_int, [POINTER(xst_fa_a2a_call), POINTER(xst_fa_a2a_choice), POINTER(xst_diag)]),
     "xst_fa_a2a_call_split": (c_int, [
         POINTER(xst_fa_a2a_call), c_int64, c_int64, c_int64, POINTER(c_int64), POINTER(xst_diag)

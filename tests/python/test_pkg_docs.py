@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from package import BINARY, SOURCE
 
-NEEDS = {"gpu": "torch with a Hopper GPU", "torch": "torch with a Hopper GPU", "torch-cpu": "torch"}
+NEEDS = ("torch", "gpu")  # labels of blocks that not every machine can run; gpu: torch with a Hopper GPU
 
 
 def blocks(name):
@@ -29,7 +29,7 @@ def has(need):
         import torch
     except ImportError:
         return False
-    return need == "torch-cpu" or (torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0))
+    return need == "torch" or (torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0))
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def scratch(tmp_path, monkeypatch):
         (tmp_path / folder).mkdir()
     if Path(BINARY).exists():
         (tmp_path / "bin/xstage").symlink_to(BINARY)
-    (tmp_path / "bin/python").symlink_to(sys.executable)
-    (tmp_path / "bin/torchrun").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m torch.distributed.run "$@"\n')
-    (tmp_path / "bin/torchrun").chmod(0o755)
+    for name, module in (("python", ""), ("torchrun", " -m torch.distributed.run")):
+        (tmp_path / "bin" / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{module} "$@"\n')
+        (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(SOURCE / "python"))

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="this Python has no torch")
 if not hasattr(torch.library, "register_fake"):
-    pytest.skip(f"torch {torch.__version__} has no torch.library.register_fake; 2.5 has", allow_module_level=True)
+    pytest.skip(f"torch {torch.__version__} has no torch.library.register_fake; 2.4 has", allow_module_level=True)
 
 import torch_ranks  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
