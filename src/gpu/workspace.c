@@ -10,49 +10,7 @@
 
 #include "base/diag.h"
 
-/* An allocation of its own for every workspace: a handle gives away the whole block it lies in, 2 MiB or more. */
-enum { BLOCK_BYTES = 2 << 20, ALIGNMENT = 1024, UUID_BYTES = 48 };
-
-/* What a rank says about itself before anything is allocated. */
-struct introduction {
-    struct xsti_process process;
-    uint64_t bytes;
-    CUuuid uuid;
-    int32_t ordinal;
-    char name[UUID_BYTES]; /* of the device */
-};
-
-/* Where a rank's memory is. */
-struct address {
-    uint64_t pointer; /* in its own process */
-    CUipcMemHandle handle;
-};
-
-/* How a rank's memory got here. */
-enum origin { OWN, SAME_PROCESS, OTHER_PROCESS };
-
-struct peer {
-    struct introduction introduction;
-    struct address address;
-    enum origin origin;
-    int retained; /* same process: its device's context is held, so that access to it stays */
-    CUdevice handle;
-};
-
-struct xst_workspace {
-    struct xsti_driver driver;
-    struct xsti_device device;
-    int driver_open;
-    int device_open;
-    struct xst_group given;
-    struct xst_group group; /* `given`, watched */
-    int broken;             /* its all-gather has failed: nobody is asked any more */
-    int shared;             /* all have each other's addresses: nobody frees before all have let go */
-    size_t bytes;
-    CUdeviceptr own;
-    uint64_t *pointers; /* [ranks]; 0 until mapped */
-    struct peer *peers; /* [ranks] */
-};
+enum { BLOCK_BYTES = 2 << 20 }; /* an IPC handle gives away the whole block it lies in, 2 MiB or more */
 
 static enum xst_status watched_gather(void *context, const void *mine, size_t bytes, void *all_out,
                                       struct xst_diag *diag)
@@ -66,9 +24,9 @@ static enum xst_status watched_gather(void *context, const void *mine, size_t by
 }
 
 static enum xst_status introduce(struct xst_workspace *workspace, const struct xsti_process *self, int64_t ordinal,
-                                 struct introduction *own_out, struct xst_diag *diag)
+                                 struct xsti_introduction *own_out, struct xst_diag *diag)
 {
-    struct introduction own;
+    struct xsti_introduction own;
     memset(&own, 0, sizeof own);
     if (ordinal < 0 || ordinal > INT32_MAX)
         return xsti_fail(diag, XST_ERR_RANGE, "workspace: device %lld; devices are numbered from 0",
@@ -90,9 +48,9 @@ static enum xst_status introduce(struct xst_workspace *workspace, const struct x
 /* What all ranks can see in what all have said; all come to the same answer. */
 static enum xst_status compare_all(const struct xst_workspace *workspace, struct xst_diag *diag)
 {
-    const struct introduction *const first = &workspace->peers[0].introduction;
+    const struct xsti_introduction *const first = &workspace->peers[0].introduction;
     for (int64_t r = 1; r < workspace->group.ranks; r++) {
-        const struct introduction *const other = &workspace->peers[r].introduction;
+        const struct xsti_introduction *const other = &workspace->peers[r].introduction;
         if (!xsti_process_same_host(&other->process, &first->process))
             return xsti_fail(diag, XST_ERR_UNAVAILABLE,
                              "workspace: rank 0 is on host %.63s and rank %lld on %.63s; all ranks must be on one host",
@@ -105,57 +63,11 @@ static enum xst_status compare_all(const struct xst_workspace *workspace, struct
     return XST_OK;
 }
 
-/* The device of a UUID as this process numbers it; -1 where CUDA_VISIBLE_DEVICES hides it. */
-static int find_device(const struct xsti_driver *driver, const CUuuid *uuid, CUdevice *handle_out)
-{
-    for (int i = 0; i < driver->device_count; i++) {
-        CUuuid other;
-        CUdevice handle = 0;
-        if (driver->cuDeviceGet(&handle, i) == CUDA_SUCCESS &&
-            driver->cuDeviceGetUuid(&other, handle) == CUDA_SUCCESS && memcmp(&other, uuid, sizeof other) == 0) {
-            *handle_out = handle;
-            return i;
-        }
-    }
-    return -1;
-}
-
-/* Can this rank's device write that of rank r? A device that is hidden here cannot be asked about; mapping will tell. */
-static enum xst_status check_access(struct xst_workspace *workspace, int64_t r, struct xst_diag *diag)
-{
-    const struct xsti_driver *const driver = &workspace->driver;
-    struct peer *const peer = &workspace->peers[r];
-    const struct introduction *const own = &workspace->peers[workspace->group.rank].introduction;
-    CUdevice handle = 0;
-    int can = 1;
-    if (r == workspace->group.rank || memcmp(&peer->introduction.uuid, &own->uuid, sizeof own->uuid) == 0)
-        return XST_OK;
-    if (find_device(driver, &peer->introduction.uuid, &handle) < 0)
-        return XST_OK;
-    XSTI_CU(driver, cuDeviceCanAccessPeer(&can, workspace->device.handle, handle), workspace->device.ordinal, diag,
-            "asking for access to %s", peer->introduction.name);
-    if (!can)
-        return xsti_fail(
-            diag, XST_ERR_UNAVAILABLE,
-            "workspace: device %d (%s) of rank %lld cannot write device %d (%s) of rank %lld: no peer access "
-            "between them (xstage info shows the peer matrix)",
-            own->ordinal, own->name, (long long)workspace->group.rank, peer->introduction.ordinal,
-            peer->introduction.name, (long long)r);
-    return XST_OK;
-}
-
-static enum xst_status check_all_access(struct xst_workspace *workspace, struct xst_diag *diag)
-{
-    for (int64_t r = 0; r < workspace->group.ranks; r++)
-        XSTI_TRY(check_access(workspace, r, diag));
-    return XST_OK;
-}
-
-static enum xst_status gather_introductions(struct xst_workspace *workspace, const struct introduction *own,
+static enum xst_status gather_introductions(struct xst_workspace *workspace, const struct xsti_introduction *own,
                                             struct xst_diag *diag)
 {
     const int64_t ranks = workspace->group.ranks;
-    struct introduction *const all = calloc((size_t)ranks, sizeof *all);
+    struct xsti_introduction *const all = calloc((size_t)ranks, sizeof *all);
     if (!all)
         return xsti_fail_memory(diag);
     const enum xst_status status = xst_group_gather(&workspace->group, own, sizeof *own, all, diag);
@@ -163,15 +75,15 @@ static enum xst_status gather_introductions(struct xst_workspace *workspace, con
         all[r].name[sizeof all[r].name - 1] = '\0';
         all[r].process.host_name[sizeof all[r].process.host_name - 1] = '\0';
         workspace->peers[r].introduction = all[r];
-        workspace->peers[r].origin = r == workspace->group.rank                          ? OWN
-                                     : xsti_process_same(&all[r].process, &own->process) ? SAME_PROCESS
-                                                                                         : OTHER_PROCESS;
+        workspace->peers[r].origin = r == workspace->group.rank                          ? XSTI_ORIGIN_OWN
+                                     : xsti_process_same(&all[r].process, &own->process) ? XSTI_ORIGIN_SAME_PROCESS
+                                                                                         : XSTI_ORIGIN_OTHER_PROCESS;
     }
     free(all);
     return status;
 }
 
-static enum xst_status allocate(struct xst_workspace *workspace, struct address *own_out, struct xst_diag *diag)
+static enum xst_status allocate(struct xst_workspace *workspace, struct xsti_address *own_out, struct xst_diag *diag)
 {
     const double limit_us = 60e6;
     const size_t room = (workspace->bytes + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
@@ -182,15 +94,15 @@ static enum xst_status allocate(struct xst_workspace *workspace, struct address 
     XSTI_TRY(xsti_device_wait(&workspace->device, limit_us, "zeroing the workspace", diag));
     own_out->pointer = workspace->own;
     for (int64_t r = 0; r < workspace->group.ranks; r++)
-        others |= workspace->peers[r].origin == OTHER_PROCESS;
+        others |= workspace->peers[r].origin == XSTI_ORIGIN_OTHER_PROCESS;
     return others ? xsti_ipc_export(&workspace->device, workspace->own, &own_out->handle, diag) : XST_OK;
 }
 
-static enum xst_status gather_addresses(struct xst_workspace *workspace, const struct address *own,
+static enum xst_status gather_addresses(struct xst_workspace *workspace, const struct xsti_address *own,
                                         struct xst_diag *diag)
 {
     const int64_t ranks = workspace->group.ranks;
-    struct address *const all = calloc((size_t)ranks, sizeof *all);
+    struct xsti_address *const all = calloc((size_t)ranks, sizeof *all);
     if (!all)
         return xsti_fail_memory(diag);
     const enum xst_status status = xst_group_gather(&workspace->group, own, sizeof *own, all, diag);
@@ -200,82 +112,25 @@ static enum xst_status gather_addresses(struct xst_workspace *workspace, const s
     return status;
 }
 
-/* Another rank of this process: its address is good here once the two devices may reach each other. */
-static enum xst_status reach(struct xst_workspace *workspace, struct peer *peer, struct xst_diag *diag)
-{
-    const struct xsti_driver *const driver = &workspace->driver;
-    const struct introduction *const own = &workspace->peers[workspace->group.rank].introduction;
-    const int ordinal = workspace->device.ordinal;
-    CUcontext context = NULL;
-    if (memcmp(&peer->introduction.uuid, &own->uuid, sizeof own->uuid) == 0)
-        return XST_OK;
-    if (find_device(driver, &peer->introduction.uuid, &peer->handle) < 0)
-        return xsti_fail(diag, XST_ERR_DEVICE, "workspace: device %s is not there any more", peer->introduction.name);
-    XSTI_CU(driver, cuDevicePrimaryCtxRetain(&context, peer->handle), peer->introduction.ordinal, diag,
-            "holding its context");
-    peer->retained = 1;
-    XSTI_TRY(xsti_device_use(&workspace->device, diag));
-    const CUresult result = driver->cuCtxEnablePeerAccess(context, 0);
-    if (result != CUDA_SUCCESS && result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED)
-        return xsti_cu_fail(driver, result, ordinal, diag, "enabling access to %s", peer->introduction.name);
-    return XST_OK;
-}
-
-static enum xst_status map_one(struct xst_workspace *workspace, int64_t r, struct xst_diag *diag)
-{
-    struct peer *const peer = &workspace->peers[r];
-    CUdeviceptr pointer = peer->address.pointer;
-    if (peer->origin == SAME_PROCESS)
-        XSTI_TRY(reach(workspace, peer, diag));
-    if (peer->origin == OTHER_PROCESS)
-        XSTI_TRY(xsti_ipc_open(&workspace->device, &peer->address.handle, &pointer, diag));
-    workspace->pointers[r] = pointer;
-    if (pointer % ALIGNMENT != 0)
-        return xsti_fail(diag, XST_ERR_DEVICE, "workspace: rank %lld's memory is at 0x%llx, not a multiple of %d",
-                         (long long)r, (unsigned long long)pointer, ALIGNMENT);
-    return XST_OK;
-}
-
-static enum xst_status map_all(struct xst_workspace *workspace, struct xst_diag *diag)
-{
-    for (int64_t r = 0; r < workspace->group.ranks; r++)
-        XSTI_TRY(map_one(workspace, r, diag));
-    return XST_OK;
-}
-
 /* Every step, and after each the agreement that all ranks have made it. */
 static enum xst_status build(struct xst_workspace *workspace, const struct xsti_process *self, int64_t ordinal,
                              struct xst_diag *diag)
 {
     const struct xst_group *const group = &workspace->group;
-    struct introduction introduction;
-    struct address address;
+    struct xsti_introduction introduction;
+    struct xsti_address address;
     enum xst_status status =
         workspace->driver_open ? introduce(workspace, self, ordinal, &introduction, diag) : XST_ERR_UNAVAILABLE;
     XSTI_TRY(xst_group_agree(group, status, diag));
     XSTI_TRY(gather_introductions(workspace, &introduction, diag));
     status = compare_all(workspace, diag);
     if (status == XST_OK)
-        status = check_all_access(workspace, diag);
+        status = xsti_workspace_check_access(workspace, diag);
     XSTI_TRY(xst_group_agree(group, status, diag));
     XSTI_TRY(xst_group_agree(group, allocate(workspace, &address, diag), diag));
     XSTI_TRY(gather_addresses(workspace, &address, diag));
     workspace->shared = 1;
-    return xst_group_agree(group, map_all(workspace, diag), diag);
-}
-
-/* Lets go of the others' memory. */
-static void unmap_all(struct xst_workspace *workspace)
-{
-    for (int64_t r = 0; r < workspace->group.ranks; r++) {
-        struct peer *const peer = &workspace->peers[r];
-        if (peer->origin == OTHER_PROCESS && workspace->pointers[r])
-            xsti_ipc_close(&workspace->device, workspace->pointers[r]);
-        if (peer->retained)
-            workspace->driver.cuDevicePrimaryCtxRelease(peer->handle);
-        workspace->pointers[r] = 0;
-        peer->retained = 0;
-    }
+    return xst_group_agree(group, xsti_workspace_map(workspace, diag), diag);
 }
 
 static void release(struct xst_workspace *workspace)
@@ -298,7 +153,7 @@ static enum xst_status take_down(struct xst_workspace *workspace, int alone, str
     enum xst_status status = XST_OK;
     if (open)
         driver.cuCtxGetCurrent(&before);
-    unmap_all(workspace);
+    xsti_workspace_unmap(workspace);
     if (!alone && workspace->shared)
         status = xst_group_barrier(&workspace->group, diag);
     release(workspace);
@@ -316,7 +171,7 @@ enum xst_status xsti_workspace_create(struct xsti_driver *driver, const struct x
     const size_t ranks = group->ranks > 0 && group->ranks <= XST_GROUP_MOST_RANKS ? (size_t)group->ranks : 1;
     struct xst_workspace *const workspace = calloc(1, sizeof *workspace);
     uint64_t *const pointers = calloc(ranks, sizeof *pointers);
-    struct peer *const peers = calloc(ranks, sizeof *peers);
+    struct xsti_peer *const peers = calloc(ranks, sizeof *peers);
     CUcontext before = NULL;
     if (!workspace || !pointers || !peers) {
         free(workspace);

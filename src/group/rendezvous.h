@@ -30,6 +30,12 @@ enum xst_status xsti_rendezvous_lost(struct xst_rendezvous *rendezvous, int64_t 
 enum xst_status xsti_rendezvous_unexpected(struct xst_rendezvous *rendezvous, int64_t rank,
                                            const struct xsti_wire_frame *frame, struct xst_diag *diag);
 
+/* exchange.c: the next frame's head of a rank that has something to say, and the all-gather itself. */
+enum xst_status xsti_rendezvous_head(struct xst_rendezvous *rendezvous, int64_t rank, double deadline,
+                                     struct xsti_wire_frame *frame_out, struct xst_diag *diag);
+enum xst_status xsti_rendezvous_gather(void *context, const void *mine, size_t bytes, void *all_out,
+                                       struct xst_diag *diag);
+
 /* join.c: until every rank is connected. */
 enum xst_status xsti_rendezvous_host(struct xst_rendezvous *rendezvous, const struct xsti_place *place,
                                      struct xst_diag *diag);
