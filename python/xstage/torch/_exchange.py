@@ -203,7 +203,7 @@ class Exchange:
         once for every rank, each of which owns one copy; its keys stand once, behind all others."""
         pieces = [self.scatter_heads(x, lengths) for x in (q, k, v)]
         if not text:
-            q_all, k_all, v_all = (one[0] if len(one) == 1 else _joined(one) for one in pieces)
+            q_all, k_all, v_all = (_joined(one) for one in pieces)
             return q_all, k_all, v_all, list(lengths)
         first = sum(self.heads(q.shape[2])[: self.ranks.rank])
         mine = self.heads(q.shape[2])[self.ranks.rank]
@@ -248,6 +248,9 @@ class Exchange:
     ) -> torch.Tensor:
         """The whole operation on the current stream."""
         check_tensors(q, k, v)
+        if q.device != self.device:
+            raise UsageError(f"query is on {q.device} and this attention on {self.device}")
+        kernels_of(self.device.index)  # where they cannot run, that is said before the others are asked
         if text:
             check_tensors(text[0], text[1], text[2], ("joint_tensor_query", "joint_tensor_key", "joint_tensor_value"))
         key = self.meet((q, k, v), text, lengths, key_len, scale, text_first)

@@ -41,7 +41,7 @@ class Ranks:
         try:
             dist.all_gather(found, mine, group=self.control)
         except RuntimeError as error:
-            first = str(error).splitlines()[0]
+            first = (str(error).splitlines() or [type(error).__name__])[0]
             raise WaitTimeoutError(
                 f"rank {self.rank}: not all {self.ranks} ranks came within {self.timeout_s:g} s, "
                 f"or one is gone ({first})"

@@ -85,13 +85,15 @@ class Layer:
     ) -> torch.Tensor:
         """One call on the current stream."""
         tokens = self.check(x, ids, weights)
+        if w1.device != self.device or w2.device != self.device:
+            raise UsageError(f"the matrices are on {w1.device} and {w2.device}, the layer's buffers on {self.device}")
         out = torch.empty_like(x, memory_format=torch.contiguous_format)
-        self.x[:tokens].copy_(x)
-        self.ids[:tokens].copy_(ids)
-        self.weights[:tokens].copy_(weights)
         launch = function("xst_moe_fused" if fused else "xst_moe_unfused")
         index = self.device.index
         with self.lock:
+            self.x[:tokens].copy_(x)
+            self.ids[:tokens].copy_(ids)
+            self.weights[:tokens].copy_(weights)
             self.call.tokens, self.call.clamp = tokens, clamp
             self.call.w1, self.call.w2, self.call.y = w1.data_ptr(), w2.data_ptr(), out.data_ptr()
             arguments = (self.kernels, byref(self.call), byref(self.orders[order]), stream_of(index), byref(self.diag))
