@@ -8,9 +8,12 @@
 
 #include <xstage/profile.h>
 
-#include "cli.h"
+#include "simulate_axes.h"
 
 /* Runs every point and prints or writes the rows (rank 0). Returns an exit code: CLI_NO when no point could progress. */
 int cli_simulate_sweep(struct cli *cli, const struct xst_profile *profile);
+
+/* Prints or writes the rows of sweep->outcomes; an exit code (simulate_rows.c). */
+int cli_sweep_show(struct cli *cli, const struct xst_profile *profile, struct sweep *sweep);
 
 #endif
