@@ -197,17 +197,18 @@ class MoeOrder:
     """How the fused layer is carried out; the result does not depend on it, bit for bit, and ranks may differ in it.
 
     Args:
-        schedule: "interleaved", or "wave".
+        schedule: "wave", or "interleaved".
         lead: interleaved: Linear-1 tiles ahead; 0: the knee of the list for the largest call.
-        group: interleaved: Linear-2 tiles in a row.
-        tile_rows: 64, 128 or 256; 0: by the rows of an expert in the largest call.
+        group: interleaved: Linear-2 tiles in a row; with few, weights are read more often.
+        tile_rows: 64, 128 or 256; 0: by the rows of an expert in the largest call: 64 up to 64 rows, 256 from 150 to
+            250, else 128.
         store: how a finished Linear-2 tile leaves, "at_once" or "paced".
         slices: paced: pieces it leaves in, 1, 2, 4 or 8.
     """
 
-    schedule: str = "interleaved"
+    schedule: str = "wave"
     lead: int = 0
-    group: int = 1
+    group: int = 128
     tile_rows: int = 0
     store: str = "at_once"
     slices: int = 1

@@ -205,10 +205,10 @@ def test_moe(size):
     difference = 1 - 2 * (got.float() * want).sum() / ((got.float() ** 2).sum() + (want**2).sum())
     assert difference < 1e-5 and got.dtype == torch.bfloat16
     for order in (
-        MoeOrder("wave"),
-        MoeOrder("wave", tile_rows=256),
-        MoeOrder(lead=40, group=3),
-        MoeOrder(tile_rows=64, store="paced", slices=4),
+        MoeOrder("interleaved"),
+        MoeOrder("interleaved", lead=40, group=3),
+        MoeOrder("interleaved", tile_rows=64, store="paced", slices=4),
+        MoeOrder(tile_rows=256),
     ):
         other = FusedMoE(*matrices, topk=size[4], tokens_most=size[0], order=order)
         assert other.layer == layer.layer and torch.equal(other(x, ids, weights), got), order

@@ -341,7 +341,8 @@ def _order(order: MoeOrder, struct: _abi.xst_moe_layer, layer: Layer) -> _abi.xs
     """The order with its open choices made for the largest call."""
     if order.store not in MOE_STORES:
         raise UsageError(f'store is "{order.store}"; valid are {", ".join(MOE_STORES)}')
-    rows = order.tile_rows or (128 if struct.tokens_most * struct.topk * struct.ranks > 64 * struct.experts else 64)
+    each = struct.tokens_most * struct.topk * struct.ranks / struct.experts
+    rows = order.tile_rows or (64 if each <= 64 else 256 if 150 <= each <= 250 else 128)
     lead = order.lead
     if order.schedule == "interleaved" and lead == 0:
         # What one rank computes; alone, as if a second one held as many experts again.
