@@ -90,6 +90,18 @@ static const struct cli_option options[] = {
      .kind = CLI_FLAG,
      .help =
          "a tile's loads wait behind stores (16): on NVLink behind the SM's own, on the host path behind everybody's"},
+    COUNT_OPTION("domain", "RANKS", 65536,
+                 "ranks of one NVLink domain; what leaves it goes over network interfaces; default: all of them"),
+    REAL_OPTION("nic-gb-per-s", "RATE", 1e9, "400",
+                "what the interfaces of one domain carry each way, together; the default is eight of 400 Gbit/s"),
+    REAL_OPTION("nic-latency-us", "US", 1e6, "5", "from one domain to another"),
+    WORD_OPTION(
+        "network", "MODEL", "builtin|simgrid", "builtin",
+        "between domains: rate and latency as given, or what SimGrid finds when all domains send to all (if it is installed)"),
+    {.name = "platform",
+     .kind = CLI_FILE,
+     .arg = "FILE",
+     .help = "with --network simgrid: a platform of it (XML) whose first hosts are the domains; default: one switch"},
     {.name = "exact-links", .kind = CLI_FLAG, .help = "settle the network at every change, with any number of ranks"},
     REAL_OPTION("rate-step-us", "US", 1e6, NULL,
                 "settle the network this often; default: at every change up to 8 ranks, 1 us up to 64, then 5 us"),
@@ -117,6 +129,8 @@ static const struct cli_example examples[] = {
      "The same kernel if every store had to be visible before the next tile."},
     {"mpirun -n 4 xstage simulate fa-a2a --preset flux1 --vary seq=1K..64K:x2 --vary ranks=2,4,8 --csv=sweep.csv",
      "A sweep shared by four processes; the rows are those of one."},
+    {"xstage simulate moe --preset deepseek-v3 --ranks 64 --domain 8 --schedule interleaved",
+     "Eight machines of eight, with the interfaces between them."},
     {"xstage simulate examples/traffic/gemm-reduce-scatter.json --ranks 4 --json", "A kernel described in JSON."},
     {NULL, NULL},
 };

@@ -116,6 +116,31 @@ static void fill_options(struct cli *cli, struct simulation *simulation)
     }
 }
 
+/* Bytes a domain sends to another in the exchange that SimGrid is asked about: enough that latency does not count. */
+static const double EXCHANGE_BYTES = 64e6;
+
+static enum xst_status fill_network(struct cli *cli, struct simulation *simulation)
+{
+    static const char *const names[] = {"nic-gb-per-s", "nic-latency-us", "network", "platform"};
+    struct xst_scale_out *const scale_out = &simulation->options.scale_out;
+    const int simgrid = strcmp(cli_text(cli, "network"), "simgrid") == 0;
+    for (size_t i = 0; !cli_has(cli, "domain") && i < sizeof names / sizeof *names; i++)
+        if (cli_given(cli, names[i]))
+            return cli_say(&cli->diag, XST_ERR_USAGE, "--%s goes with --domain", names[i]);
+    if (cli_given(cli, "platform") && !simgrid)
+        return cli_say(&cli->diag, XST_ERR_USAGE, "--platform goes with --network simgrid");
+    scale_out->domain_ranks = given_or(cli, "domain", 0);
+    scale_out->nic_bytes_per_us = 1000 * cli_real(cli, "nic-gb-per-s");
+    scale_out->latency_us = cli_real(cli, "nic-latency-us");
+    if (scale_out->domain_ranks == 0 || scale_out->domain_ranks >= simulation->ranks) {
+        *scale_out = (struct xst_scale_out){0, 0, 0};
+        return XST_OK;
+    }
+    return simgrid ? xst_scale_out_simgrid(cli_text(cli, "platform"), simulation->ranks / scale_out->domain_ranks,
+                                           EXCHANGE_BYTES, scale_out, &cli->diag)
+                   : XST_OK;
+}
+
 static void name_it(struct simulation *simulation, const char *name)
 {
     snprintf(simulation->name, sizeof simulation->name, "%s", name ? name : "");
@@ -287,6 +312,9 @@ enum xst_status cli_simulate(struct cli *cli, const struct xst_profile *profile,
     simulation->kind = fa ? SIMULATION_FA_A2A : moe ? SIMULATION_MOE : SIMULATION_TRAFFIC;
     simulation->ranks = cli_int(cli, "ranks");
     fill_options(cli, simulation);
+    const enum xst_status network = fill_network(cli, simulation);
+    if (network != XST_OK)
+        return network;
     return fa    ? run_fa(cli, profile, simulation)
            : moe ? run_moe(cli, profile, simulation)
                  : run_traffic(cli, profile, simulation);

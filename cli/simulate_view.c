@@ -87,6 +87,11 @@ static void print_head(const struct cli *cli, FILE *out, const struct xst_profil
             simulation->name[0] ? " " : "", simulation->name, (long long)result->rank_count,
             result->rank_count == 1 ? "" : "s", profile->name[0] ? profile->name : profile->id, cli_bold(out),
             us(result->makespan_us, a, sizeof a), cli_plain(out));
+    if (simulation->options.scale_out.domain_ranks > 0)
+        fprintf(out, "domains of %lld ranks, %.4g GB/s each way between them, %s us of latency\n",
+                (long long)simulation->options.scale_out.domain_ranks,
+                simulation->options.scale_out.nic_bytes_per_us / 1000,
+                us(simulation->options.scale_out.latency_us, a, sizeof a));
     if (result->free_us >= 0)
         fprintf(out, "without its exchange %s us, exposed communication %s us (%.1f %%)\n",
                 us(result->free_us, a, sizeof a), us(result->exposed_us, b, sizeof b),
@@ -202,6 +207,13 @@ void cli_simulation_put(json_t *document, const struct xst_profile *profile, con
     json_object_set_new(document, "name", cli_string(simulation->name));
     json_object_set_new(document, "profile", json_pack("{s:s, s:s}", "name", profile->name, "id", profile->id));
     json_object_set_new(document, "shape", shape_json(simulation));
+    const struct xst_scale_out *const scale_out = &simulation->options.scale_out;
+    json_object_set_new(document, "scale_out",
+                        scale_out->domain_ranks > 0
+                            ? json_pack("{s:I, s:f, s:f}", "domain_ranks", (json_int_t)scale_out->domain_ranks,
+                                        "nic_gb_per_s", scale_out->nic_bytes_per_us / 1000, "latency_us",
+                                        scale_out->latency_us)
+                            : json_null());
     json_object_set_new(document, "ranks_count", json_integer(result->rank_count));
     json_object_set_new(document, "coupling", json_string(xst_coupling_text(simulation->options.coupling)));
     json_object_set_new(document, "issuer", json_string(xst_issuer_text(simulation->options.issuer)));

@@ -86,6 +86,21 @@ struct xst_timeline_machine {
 enum xst_status xst_timeline_machine_read(const struct xst_path *path, int64_t producers, double bytes, int extrapolate,
                                           struct xst_timeline_machine *machine_out, struct xst_diag *diag);
 
+/* Ranks beyond one NVLink domain. Consecutive ranks form a domain; what crosses domains goes over their network interfaces, all of
+ * a domain together, each way on its own, shared fairly, and needs `latency_us` more to be visible. Zero: one domain. */
+struct xst_scale_out {
+    int64_t domain_ranks;
+    double nic_bytes_per_us; /* of a domain, each way */
+    double latency_us;
+};
+
+/* What a network of SimGrid (a library of its own, taken when it is installed) makes of `domains` domains that all send to all
+ * at once: sets nic_bytes_per_us and latency_us to what one domain gets. `platform`: an XML platform of SimGrid whose first
+ * hosts are the domains; NULL: one switch, with scale_out's rate and latency to and from each domain.
+ * XST_ERR_UNAVAILABLE when SimGrid is not installed, XST_ERR_RANGE when the platform has too few hosts. */
+enum xst_status xst_scale_out_simgrid(const char *platform, int64_t domains, double bytes_each,
+                                      struct xst_scale_out *scale_out, struct xst_diag *diag);
+
 /* What an SM does next. Comes zeroed, with counters and mix negative. */
 struct xst_tile {
     int64_t need_counter[2]; /* counters of this rank; negative: none */
@@ -158,14 +173,15 @@ struct xst_timeline_config {
     const struct xst_mix *mixes;
     int64_t mix_count;
     double post_delay_us;
-    double work_spread;   /* log-normal spread of the tiles' work, 0: none */
-    double start_skew_us; /* rank r starts r times this later */
-    double rate_step_us;  /* 0: 8 ranks and less exact, 64 and less 1 us, else 5 us */
-    int exact_links;      /* settled at every change, with any number of ranks */
-    double pull_hold_us;  /* no pull begins earlier than this after the last rank of its group started */
-    int bystanders;       /* a tile's loads queue behind stores (16) ... */
-    double prefetch_us;   /* ... beyond what was loaded ahead */
-    int free_exchange;    /* stores and pulls take no time at all: the kernel without its exchange */
+    double work_spread;             /* log-normal spread of the tiles' work, 0: none */
+    double start_skew_us;           /* rank r starts r times this later */
+    double rate_step_us;            /* 0: 8 ranks and less exact, 64 and less 1 us, else 5 us */
+    struct xst_scale_out scale_out; /* its latency is part of visible_us and signal_us here */
+    int exact_links;                /* settled at every change, with any number of ranks */
+    double pull_hold_us;            /* no pull begins earlier than this after the last rank of its group started */
+    int bystanders;                 /* a tile's loads queue behind stores (16) ... */
+    double prefetch_us;             /* ... beyond what was loaded ahead */
+    int free_exchange;              /* stores and pulls take no time at all: the kernel without its exchange */
     uint64_t seed;
     int64_t event_limit; /* 0: none */
     double series_step_us;
@@ -248,6 +264,7 @@ struct xst_timeline_options {
     double work_spread;
     double start_skew_us;
     double rate_step_us;
+    struct xst_scale_out scale_out;
     int exact_links;
     int dispersion;              /* groups of the path; XST_ERR_NO_DATA when the profile does not know them */
     int bystanders;              /* (16); XST_ERR_NO_DATA when the profile does not know Q_free */

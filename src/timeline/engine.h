@@ -149,11 +149,14 @@ struct xsti_timeline {
     const struct xst_timeline_config *config;
     struct xsti_rank *ranks;
     int64_t group_ranks;
+    int64_t domain_ranks; /* of a group that share links; group_ranks: all of them */
+    int64_t domains;
     struct xsti_ports ports;
     double rate_step_us;                             /* 0: settled at every change */
     double *load_out, *load_in, *room_out, *room_in; /* network.c, by rank */
     double *store, *pull, *store_want, *pull_want;
     double *limit_out, *limit_in;
+    double *nic_out, *nic_in, *nic_limit_out, *nic_limit_in, *even; /* by domain */
 };
 
 /* Zeroed: nothing is recorded. */
@@ -223,7 +226,7 @@ static inline double xsti_floor_us(const struct xst_floor_curve *curve, double b
            (curve->us[i + 1] - curve->us[i]) * (bytes - curve->bytes[i]) / (curve->bytes[i + 1] - curve->bytes[i]);
 }
 
-/* Members of the exchange group of a rank: [first, end). */
+/* Members of the exchange group, or of the domain, of a rank: [first, end). */
 static inline void xsti_group_of(int64_t group_ranks, int64_t rank, int64_t *first_out, int64_t *end_out)
 {
     *first_out = rank / group_ranks * group_ranks;

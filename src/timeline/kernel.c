@@ -48,6 +48,15 @@ enum xst_status xsti_kernel_config(const struct xst_profile *profile, const stru
         config->machine.groups = (int64_t)path->groups.value;
     config->bystanders = options->bystanders;
     config->exact_links = options->exact_links;
+    config->scale_out = options->scale_out;
+    if (options->scale_out.domain_ranks > 0 &&
+        options->scale_out.domain_ranks <
+            config->ranks) { /* kernels exchange evenly, or with everybody: something crosses */
+        if (!(options->scale_out.latency_us >= 0 && options->scale_out.latency_us <= 1e9))
+            return xsti_fail(diag, XST_ERR_RANGE, "latency_us is %g, outside 0..1e9", options->scale_out.latency_us);
+        config->machine.visible_us += options->scale_out.latency_us;
+        config->machine.signal_us += options->scale_out.latency_us;
+    }
     config->sms = sms;
     config->issuer = options->issuer;
     config->coupling = options->coupling;

@@ -45,6 +45,14 @@ enum xst_status xsti_timeline_check(const struct xst_timeline_config *config, st
     if (config->group_ranks < 0 || (config->group_ranks > 0 && config->ranks % config->group_ranks != 0))
         return xsti_fail(diag, XST_ERR_RANGE, "timeline: ranks is %lld, not a multiple of group_ranks (%lld)",
                          (long long)config->ranks, (long long)config->group_ranks);
+    const int64_t domain = config->scale_out.domain_ranks,
+                  group = config->group_ranks ? config->group_ranks : config->ranks;
+    if (domain < 0 || (domain > 0 && domain < group && group % domain != 0))
+        return xsti_fail(diag, XST_ERR_RANGE,
+                         "timeline: domain_ranks is %lld; %lld ranks that exchange must be a multiple",
+                         (long long)domain, (long long)group);
+    if (domain > 0 && domain < group)
+        XSTI_TRY(range(diag, "nic_bytes_per_us", config->scale_out.nic_bytes_per_us, 1e-6, 1e18));
     for (const struct xst_floor_curve *curve = &machine->issue_floor; curve <= &machine->accept_floor; curve++)
         for (int64_t i = 0; i < curve->count; i++)
             if (!(curve->us[i] >= 0 && isfinite(curve->us[i]) && curve->bytes[i] > (i ? curve->bytes[i - 1] : 0)))
@@ -153,13 +161,18 @@ enum xst_status xsti_timeline_make(const struct xst_timeline_config *config, str
     const size_t ranks = (uint32_t)config->ranks;
     *timeline = (struct xsti_timeline){.config = config};
     timeline->group_ranks = config->group_ranks > 0 ? config->group_ranks : config->ranks;
+    timeline->domain_ranks =
+        config->scale_out.domain_ranks > 0 && config->scale_out.domain_ranks < timeline->group_ranks
+            ? config->scale_out.domain_ranks
+            : timeline->group_ranks;
+    timeline->domains = config->ranks / timeline->domain_ranks;
     timeline->rate_step_us = config->exact_links                   ? 0
                              : config->rate_step_us > 0            ? config->rate_step_us
                              : config->ranks <= EXACT_RANKS        ? 0
                              : timeline->group_ranks <= FINE_RANKS ? FINE_STEP_US
                                                                    : COARSE_STEP_US;
     timeline->ranks = calloc(ranks, sizeof *timeline->ranks);
-    double *const by_rank = calloc(12 * ranks, sizeof *by_rank);
+    double *const by_rank = calloc(10 * ranks + 5 * (size_t)timeline->domains, sizeof *by_rank);
     timeline->load_out = by_rank;
     int good = timeline->ranks && by_rank;
     if (config->machine.groups > 1)
@@ -175,14 +188,16 @@ enum xst_status xsti_timeline_make(const struct xst_timeline_config *config, str
         xsti_timeline_free(timeline);
         return xsti_fail_memory(diag);
     }
-    timeline->load_in = by_rank + 2 * ranks; /* loads have room for the groups' sums behind them */
-    timeline->room_out = by_rank + 4 * ranks;
-    timeline->room_in = by_rank + 5 * ranks;
-    timeline->store = by_rank + 6 * ranks;
-    timeline->pull = by_rank + 7 * ranks;
-    timeline->store_want = by_rank + 8 * ranks;
-    timeline->pull_want = by_rank + 9 * ranks;
-    timeline->limit_out = by_rank + 10 * ranks;
-    timeline->limit_in = by_rank + 11 * ranks;
+    double *at = by_rank;
+    double **const rank_arrays[] = {&timeline->load_out,   &timeline->load_in,   &timeline->room_out,
+                                    &timeline->room_in,    &timeline->store,     &timeline->pull,
+                                    &timeline->store_want, &timeline->pull_want, &timeline->limit_out,
+                                    &timeline->limit_in};
+    double **const domain_arrays[] = {&timeline->nic_out, &timeline->nic_in, &timeline->nic_limit_out,
+                                      &timeline->nic_limit_in, &timeline->even};
+    for (size_t i = 0; i < sizeof rank_arrays / sizeof *rank_arrays; i++, at += ranks)
+        *rank_arrays[i] = at;
+    for (size_t i = 0; i < sizeof domain_arrays / sizeof *domain_arrays; i++, at += timeline->domains)
+        *domain_arrays[i] = at;
     return XST_OK;
 }

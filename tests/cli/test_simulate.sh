@@ -77,6 +77,37 @@ err_has 'neither at most experts (128) nor a multiple'
 expect 2 simulate fa-a2a --preset flux1 --tile-rows 4096 -q
 err_has 'no issue floor'
 expect 0 simulate fa-a2a --preset flux1 --tile-rows 4096 -q -x
+expect 2 simulate moe --preset qwen3-30b --dispersion -q
+err_has 'does not know the groups of path peer/st16'
+expect 2 simulate moe --preset qwen3-30b --bystanders -q
+err_has 'Q_free'
+expect 2 simulate fa-a2a --preset flux1 --tiles-only -q
+err_has '--tiles-only does not go with fa-a2a'
+expect 2 simulate moe --preset qwen3-30b --nic-gb-per-s 100 -q
+err_has '--nic-gb-per-s goes with --domain'
+expect 2 simulate moe --preset qwen3-30b --ranks 8 --domain 3 -q
+err_has 'domain_ranks is 3'
+
+# Around the tiles, and beyond one domain.
+set -- --preset qwen3-30b --tokens 512 --ranks 8
+expect 0 simulate moe "$@" --json=whole.json -q
+expect 0 simulate moe "$@" --tiles-only --json=tiles.json -q
+expect 0 simulate moe "$@" --domain 4 --nic-gb-per-s 50 --json=far.json -q
+out_has 'domains of 4 ranks, 50 GB/s each way between them, 5.000 us of latency'
+expect 0 simulate moe "$@" --domain 8 --json=near.json -q
+python3 -c 'import json
+whole, tiles, far, near = (json.load(open(name + ".json")) for name in ("whole", "tiles", "far", "near"))
+assert abs(whole["makespan_us"] - whole["barrier_us"] - whole["combine_us"]) < 1e-6 and tiles["combine_us"] is None
+assert whole["makespan_us"] > tiles["makespan_us"] + whole["combine_us"]
+assert far["scale_out"] == {"domain_ranks": 4, "nic_gb_per_s": 50, "latency_us": 5} and near["scale_out"] is None
+crossing = (far["sent_bytes"] + far["pulled_bytes"]) * 4 / 7 / 2
+assert far["makespan_us"] > crossing / 50e3 and near["makespan_us"] == whole["makespan_us"]' || fail "what surrounds the tiles does not add up"
+"$xstage" simulate moe "$@" --domain 4 --network simgrid --json=simgrid.json -q >out 2>err
+case $? in
+0) python3 -c 'import json
+assert abs(json.load(open("simgrid.json"))["scale_out"]["nic_gb_per_s"] / 400 - 1) < 0.02' || fail "SimGrid's one switch is not the builtin" ;;
+*) err_has 'SimGrid is not installed' ;;
+esac
 : >kept.svg
 expect 2 simulate fa-a2a --preset flux1 -q --svg kept.svg
 [ ! -s kept.svg ] || fail "an existing file was overwritten"
