@@ -6,6 +6,7 @@
 
 #include "bench_moe.h"
 #include "bench_rows.h"
+#include "job.h"
 #include "options.h"
 
 static const struct cli_option options[] = {
@@ -92,6 +93,7 @@ static const struct cli_option options[] = {
      .fallback = "a2a_only,fused_st16,fused_bulk,fused_paced",
      .help = "variants to trace, separated by commas"},
     CLI_BENCH_MOE_OPTIONS,
+    CLI_JOB_OPTIONS,
     {.name = NULL},
 };
 
@@ -201,4 +203,5 @@ const struct cli_command cli_command_bench = {
     .examples = examples,
     .run = run,
     .arg_words = "fa-a2a|moe",
+    .job = CLI_JOB_FIRST,
 };
