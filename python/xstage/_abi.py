@@ -1118,6 +1118,12 @@ class xst_timeline_machine(Structure):
     ]
 
 
+class xst_scale_out(Structure):
+    _fields_ = [
+        ("domain_ranks", c_int64), ("nic_bytes_per_us", c_double), ("latency_us", c_double)
+    ]
+
+
 class xst_tile(Structure):
     _fields_ = [
         ("need_counter", c_int64 * 2), ("need_value", c_int64 * 2), ("work_us", c_double),
@@ -1151,11 +1157,11 @@ class xst_timeline_config(Structure):
         ("machine", xst_timeline_machine), ("ranks", c_int64), ("group_ranks", c_int64), ("sms", c_int64),
         ("staging_slots", c_int64), ("issuer", c_int), ("coupling", c_int), ("counters", c_int64),
         ("mixes", POINTER(xst_mix)), ("mix_count", c_int64), ("post_delay_us", c_double), ("work_spread", c_double),
-        ("start_skew_us", c_double), ("rate_step_us", c_double), ("exact_links", c_int), ("pull_hold_us", c_double),
-        ("bystanders", c_int), ("prefetch_us", c_double), ("free_exchange", c_int), ("seed", c_uint64),
-        ("event_limit", c_int64), ("series_step_us", c_double), ("series_count", c_int64), ("kind_names", c_char_p * 4),
-        ("context", c_void_p), ("next", c_void_p), ("pull", c_void_p), ("describe", c_void_p),
-        ("counter_name", c_void_p), ("span", c_void_p), ("span_context", c_void_p)
+        ("start_skew_us", c_double), ("rate_step_us", c_double), ("scale_out", xst_scale_out), ("exact_links", c_int),
+        ("pull_hold_us", c_double), ("bystanders", c_int), ("prefetch_us", c_double), ("free_exchange", c_int),
+        ("seed", c_uint64), ("event_limit", c_int64), ("series_step_us", c_double), ("series_count", c_int64),
+        ("kind_names", c_char_p * 4), ("context", c_void_p), ("next", c_void_p), ("pull", c_void_p),
+        ("describe", c_void_p), ("counter_name", c_void_p), ("span", c_void_p), ("span_context", c_void_p)
     ]
 
 
@@ -1195,10 +1201,10 @@ class xst_timeline_result(Structure):
 class xst_timeline_options(Structure):
     _fields_ = [
         ("issuer", c_int), ("coupling", c_int), ("work_spread", c_double), ("start_skew_us", c_double),
-        ("rate_step_us", c_double), ("exact_links", c_int), ("dispersion", c_int), ("bystanders", c_int),
-        ("ingress_bytes_per_us", c_double), ("no_free_run", c_int), ("seed", c_uint64), ("event_limit", c_int64),
-        ("series_step_us", c_double), ("series_count", c_int64), ("extrapolate", c_int), ("span", c_void_p),
-        ("span_context", c_void_p)
+        ("rate_step_us", c_double), ("scale_out", xst_scale_out), ("exact_links", c_int), ("dispersion", c_int),
+        ("bystanders", c_int), ("ingress_bytes_per_us", c_double), ("no_free_run", c_int), ("seed", c_uint64),
+        ("event_limit", c_int64), ("series_step_us", c_double), ("series_count", c_int64), ("extrapolate", c_int),
+        ("span", c_void_p), ("span_context", c_void_p)
     ]
 
 
@@ -1463,6 +1469,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_samples_write_bystanders": (c_int, [c_char_p, POINTER(xst_samples), c_int, POINTER(xst_diag)]),
     "xst_samples_write_loops": (c_int, [c_char_p, POINTER(xst_samples), c_int, POINTER(xst_diag)]),
     "xst_samples_write_producers": (c_int, [c_char_p, POINTER(xst_samples), c_int, POINTER(xst_diag)]),
+    "xst_scale_out_simgrid": (c_int, [c_char_p, c_int64, c_double, POINTER(xst_scale_out), POINTER(xst_diag)]),
     "xst_schedule_parse": (c_int, [c_char_p, POINTER(c_int)]),
     "xst_schedule_text": (c_char_p, [c_int]),
     "xst_sim_deal_groups": (None, [c_int64, c_int64, c_int64, POINTER(c_int64)]),

@@ -76,7 +76,9 @@ def audit(
         NoDataError: the profile lacks the path or the rate.
     """
     owner = as_profile(profile)
-    options = _abi.xst_audit_options(int(extrapolate), peak_tflops, given_tflops, lead)
+    options = _abi.xst_audit_options(
+        extrapolate=int(extrapolate), peak_tflops=peak_tflops, given_tflops=given_tflops, lead=lead
+    )
     found = _abi.xst_audit()
     if isinstance(shape, Traffic):
         if tiles is not None:

@@ -41,7 +41,7 @@ class Calibration:
         weakref.finalize(self, function("xst_fit_free"), byref(self._fit))
         struct = _abi.xst_profile()
         self._facts, self._name = facts, name.encode()
-        options = _abi.xst_fit_options(pointer(self._facts), self._name)
+        options = _abi.xst_fit_options(facts=pointer(self._facts), name=self._name)
         call("xst_profile_fit", byref(samples._struct), byref(options), byref(struct), byref(self._fit))
         self.profile = Profile(struct)
         self._validation = _abi.xst_validation()
@@ -63,7 +63,10 @@ class Calibration:
 
     def _input(self) -> _abi.xst_report_input:
         section = _abi.xst_report_section(
-            pointer(self.profile._struct), pointer(self.samples._struct), pointer(self._fit), pointer(self._validation)
+            profile=pointer(self.profile._struct),
+            samples=pointer(self.samples._struct),
+            fit=pointer(self._fit),
+            validation=pointer(self._validation),
         )
         return _abi.xst_report_input(sections=pointer(section), section_count=1)
 

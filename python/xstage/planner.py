@@ -273,7 +273,15 @@ def moe_order(
         room.nbytes,
         byref(choice),
     )
-    layer = _abi.xst_moe_layer(shape.hidden, shape.inter, shape.experts, shape.topk, shape.tokens, shape.ranks, grid)
+    layer = _abi.xst_moe_layer(
+        hidden=shape.hidden,
+        inter=shape.inter,
+        experts=shape.experts,
+        topk=shape.topk,
+        tokens_most=shape.tokens,
+        ranks=shape.ranks,
+        ctas=grid,
+    )
     call("xst_moe_order_of", byref(setup), byref(choice), byref(layer), byref(order))
     schedule = function("xst_schedule_text")(order.schedule).decode()
     return MoeOrder(schedule, order.lead, order.group, order.tile_rows, MOE_STORES[order.store], order.slices)

@@ -98,12 +98,12 @@ class Profile:
         else:
             aim = word("target", target)
         key = _abi.xst_path_key(
-            aim,
-            word("direction", direction),
-            word("method", method),
-            threads,
-            c_int64(piece_bytes).value,
-            c_int64(pitch_bytes).value,
+            target=aim,
+            direction=word("direction", direction),
+            method=word("method", method),
+            threads=threads,
+            piece_bytes=c_int64(piece_bytes).value,
+            pitch_bytes=c_int64(pitch_bytes).value,
         )
         path = function("xst_profile_path")(byref(self._struct), byref(key))
         if not path:

@@ -47,7 +47,14 @@ class AttentionShape:
         return cls(one.heads, one.head_dim, one.seq, ranks, one.batch, name=name)
 
     def _c(self) -> _abi.xst_fa_a2a_shape:
-        return _abi.xst_fa_a2a_shape(self.batch, self.heads, self.head_dim, self.seq, self.ranks, self.element_bytes)
+        return _abi.xst_fa_a2a_shape(
+            batch=self.batch,
+            heads=self.heads,
+            head_dim=self.head_dim,
+            seq=self.seq,
+            ranks=self.ranks,
+            element_bytes=self.element_bytes,
+        )
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,13 @@ class MoeShape:
 
     def _c(self) -> _abi.xst_moe_shape:
         return _abi.xst_moe_shape(
-            self.hidden, self.inter, self.experts, self.topk, self.tokens, self.ranks, self.element_bytes
+            hidden=self.hidden,
+            inter=self.inter,
+            experts=self.experts,
+            topk=self.topk,
+            tokens=self.tokens,
+            ranks=self.ranks,
+            element_bytes=self.element_bytes,
         )
 
 
@@ -135,14 +148,14 @@ class AttentionTiles:
 
     def _c(self) -> _abi.xst_fa_a2a_plan:
         return _abi.xst_fa_a2a_plan(
-            self.tile_rows,
-            self.tile_cols,
-            self.producers,
-            self.stages,
-            self.staging_slots,
-            word("method", self.method),
-            word("phase", self.phase),
-            self.sm_flop_per_us,
+            tile_rows=self.tile_rows,
+            tile_cols=self.tile_cols,
+            producers=self.producers,
+            stages=self.stages,
+            staging_slots=self.staging_slots,
+            method=word("method", self.method),
+            phase=word("phase", self.phase),
+            sm_flop_per_us=self.sm_flop_per_us,
         )
 
 
@@ -176,16 +189,16 @@ class MoeTiles:
 
     def _c(self) -> _abi.xst_moe_plan:
         return _abi.xst_moe_plan(
-            self.tile_rows,
-            self.tile_cols,
-            self.tile_depth,
-            self.producers,
-            self.stages,
-            self.staging_slots,
-            word("method", self.method),
-            word("schedule", self.schedule),
-            self.act_frac,
-            self.sm_flop_per_us,
+            tile_rows=self.tile_rows,
+            tile_cols=self.tile_cols,
+            tile_depth=self.tile_depth,
+            producers=self.producers,
+            stages=self.stages,
+            staging_slots=self.staging_slots,
+            method=word("method", self.method),
+            schedule=word("schedule", self.schedule),
+            act_frac=self.act_frac,
+            sm_flop_per_us=self.sm_flop_per_us,
         )
 
 

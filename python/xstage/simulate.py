@@ -223,13 +223,13 @@ def knee(shape: MoeShape, tiles: MoeTiles | None = None, group: int = 1, produce
     counts, knees = _abi.xst_moe_counts(), _abi.xst_lead_knees()
     call("xst_moe_count", byref(shape._c()), byref(cut), byref(counts))
     problem = _abi.xst_lead_problem(
-        counts.blocks,
-        counts.l1_per_block,
-        counts.l2_per_block,
-        cut.producers,
-        counts.l1_us,
-        counts.l2_us,
-        counts.act_us,
+        blocks=counts.blocks,
+        l1_per_block=counts.l1_per_block,
+        l2_per_block=counts.l2_per_block,
+        producers=cut.producers,
+        l1_us=counts.l1_us,
+        l2_us=counts.l2_us,
+        act_us=counts.act_us,
     )
     call("xst_lead_find", byref(problem), byref(knees))
     found = knees.steady if knees.steady > 0 else function("xst_lead_first_tiles")(byref(problem))

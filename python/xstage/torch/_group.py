@@ -33,7 +33,9 @@ class Ranks:
         )
         self.direct = dist.get_backend(self.group) == "nccl"  # exchanges device memory itself
         self._gather = _GATHER(self._gather_bytes)
-        self.c_group = _abi.xst_group(self.rank, self.ranks, cast(self._gather, c_void_p), None)
+        self.c_group = _abi.xst_group(
+            rank=self.rank, ranks=self.ranks, gather=cast(self._gather, c_void_p), context=None
+        )
 
     def gather(self, mine: torch.Tensor) -> list[torch.Tensor]:
         """One CPU tensor of every rank, in order of rank. Raises WaitTimeoutError when a rank does not come."""

@@ -268,7 +268,15 @@ class FusedMoE(torch.nn.Module):
         experts = local
         if ranks:
             experts = sum(int(one.item()) for one in ranks.gather(torch.tensor([local])))
-        struct = _abi.xst_moe_layer(hidden, inter, experts, topk, tokens_most, ranks.ranks if ranks else 1, 0)
+        struct = _abi.xst_moe_layer(
+            hidden=hidden,
+            inter=inter,
+            experts=experts,
+            topk=topk,
+            tokens_most=tokens_most,
+            ranks=ranks.ranks if ranks else 1,
+            ctas=0,
+        )
         self._expect_local(struct, ranks, local)
         layer = _shared(struct, ranks, gate.device, timeout_s)
         self.layer, self.order = layer.number, len(layer.orders)
@@ -352,14 +360,14 @@ def _order(order: MoeOrder, struct: _abi.xst_moe_layer, layer: Layer) -> _abi.xs
         )
         lead = knee(shape, MoeTiles(tile_rows=rows, producers=struct.ctas // (2 if rows == 256 else 1)), order.group)
     found = _abi.xst_moe_order(
-        word("schedule", order.schedule),
-        max(lead, 1),
-        order.group,
-        rows,
-        MOE_STORES.index(order.store),
-        order.slices,
-        0,
-        0,
+        schedule=word("schedule", order.schedule),
+        lead=max(lead, 1),
+        group=order.group,
+        tile_rows=rows,
+        store=MOE_STORES.index(order.store),
+        slices=order.slices,
+        delay_ns=0,
+        seed=0,
     )
     probe = _abi.xst_moe_call.from_buffer_copy(layer.call)
     probe.w1 = probe.w2 = probe.y = _ALIGN

@@ -55,9 +55,8 @@ class UlyssesAttention(torch.nn.Module):
     """Attention over a sequence that the ranks of a group share, for xDiT/yunchang and diffusers style code.
 
     Every rank has its rows of all heads, (batch, rows, heads, head_dim), and gets its rows of the result. In between
-    each rank has
-    all rows of its heads: q, k and v are exchanged by torch.distributed, the result by the attention kernel, which
-    stores every finished tile straight into the output of the rank that owns its rows.
+    each rank has all rows of its heads: q, k and v are exchanged by torch.distributed, the result by the attention
+    kernel, which stores every finished tile straight into the output of the rank that owns its rows.
 
     Making one is collective where the group has several ranks: all ranks do it in the same order. The attentions of a
     group share one exchange and its buffers.
