@@ -95,6 +95,7 @@ struct xsti_ports {
 struct xsti_rank {
     const struct xst_timeline_config *config;
     int64_t index;
+    int64_t domain;
     double start_us;
     struct xsti_sm *sms;
     struct xsti_burst *fifos;
@@ -151,6 +152,7 @@ struct xsti_timeline {
     int64_t group_ranks;
     int64_t domain_ranks; /* of a group that share links; group_ranks: all of them */
     int64_t domains;
+    double each_peer; /* share of an even stream that each peer gets */
     struct xsti_ports ports;
     double rate_step_us;                             /* 0: settled at every change */
     double *load_out, *load_in, *room_out, *room_in; /* network.c, by rank */

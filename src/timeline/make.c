@@ -165,6 +165,7 @@ enum xst_status xsti_timeline_make(const struct xst_timeline_config *config, str
         config->scale_out.domain_ranks > 0 && config->scale_out.domain_ranks < timeline->group_ranks
             ? config->scale_out.domain_ranks
             : timeline->group_ranks;
+    timeline->each_peer = timeline->group_ranks > 1 ? 1 / (double)(timeline->group_ranks - 1) : 0;
     timeline->domains = config->ranks / timeline->domain_ranks;
     timeline->rate_step_us = config->exact_links                   ? 0
                              : config->rate_step_us > 0            ? config->rate_step_us
@@ -180,6 +181,7 @@ enum xst_status xsti_timeline_make(const struct xst_timeline_config *config, str
     for (size_t r = 0; good && r < ranks; r++) {
         const int64_t last = ((int64_t)r / timeline->group_ranks + 1) * timeline->group_ranks - 1;
         good = make_rank(config, (int64_t)r, &timeline->ranks[r]);
+        timeline->ranks[r].domain = (int64_t)r / timeline->domain_ranks;
         timeline->ranks[r].ports = config->machine.groups > 1 ? &timeline->ports : NULL;
         timeline->ranks[r].pull_hold_us =
             config->pull_hold_us > 0 ? (double)last * config->start_skew_us + config->pull_hold_us : 0;

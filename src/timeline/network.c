@@ -20,7 +20,7 @@ static const double SMOOTHING = 0.25;
 
 static int64_t domain_of(const struct xsti_timeline *timeline, int64_t rank)
 {
-    return rank / timeline->domain_ranks;
+    return timeline->ranks[rank].domain;
 }
 
 static int crosses(const struct xsti_timeline *timeline)
@@ -28,17 +28,11 @@ static int crosses(const struct xsti_timeline *timeline)
     return timeline->domain_ranks < timeline->group_ranks;
 }
 
-/* Share of an even stream that each peer gets. */
-static double each_peer(const struct xsti_timeline *timeline)
-{
-    return timeline->group_ranks > 1 ? 1 / (double)(timeline->group_ranks - 1) : 0;
-}
-
 /* Adds the even streams of all ranks, `even` of which are summed by domain, to the far ends: a member of the domain has all of
  * them but its own, a domain's interface those of the group's other domains. */
 static void spread_even(const struct xsti_timeline *timeline, double *load, double *nic)
 {
-    const double each = each_peer(timeline);
+    const double each = timeline->each_peer;
     const int64_t per_group = timeline->group_ranks / timeline->domain_ranks;
     for (int64_t r = 0; r < timeline->config->ranks; r++)
         load[r] += each * timeline->even[domain_of(timeline, r)];
@@ -55,7 +49,9 @@ static void spread_even(const struct xsti_timeline *timeline, double *load, doub
 static void add_even(const struct xsti_timeline *timeline, int64_t rank, double rate, double *near, double *nic,
                      double *far)
 {
-    const double each = each_peer(timeline);
+    const double each = timeline->each_peer;
+    if (rate == 0)
+        return;
     const double inside = each * (double)(timeline->domain_ranks - 1);
     timeline->even[domain_of(timeline, rank)] += rate;
     near[rank] += timeline->group_ranks > 1 ? rate * inside : rate;
@@ -87,7 +83,7 @@ static void add_stores(struct xsti_timeline *timeline)
         const double even = rank->weight > 0 ? store * rank->even_weight / rank->weight : rank->to ? 0 : store;
         add_even(timeline, r, even, timeline->load_out, timeline->nic_out, timeline->load_in);
         if (rank->to && rank->weight > 0)
-            for (int64_t d = 0; d < ranks; d++)
+            for (int64_t d = 0; store > 0 && d < ranks; d++)
                 add_part(timeline, r, d, store * rank->to[d] / rank->weight, timeline->load_out, timeline->nic_out,
                          timeline->load_in, timeline->nic_in);
         else if (rank->to) /* remembered as a demand alone: where to is not known any more */
@@ -98,12 +94,14 @@ static void add_stores(struct xsti_timeline *timeline)
 
 static void add_pulls(struct xsti_timeline *timeline)
 {
+    int pulls = 0;
     memset(timeline->even, 0, (size_t)timeline->domains * sizeof *timeline->even);
     for (int64_t r = 0; r < timeline->config->ranks; r++) {
         const struct xsti_rank *const rank = &timeline->ranks[r];
         const double pull = timeline->pull[r];
         if (rank->pull.mix < 0) {
             add_even(timeline, r, pull, timeline->load_in, timeline->nic_in, timeline->load_out);
+            pulls |= pull > 0;
             continue;
         }
         const struct xst_mix *const share = &timeline->config->mixes[rank->pull.mix];
@@ -111,7 +109,8 @@ static void add_pulls(struct xsti_timeline *timeline)
             add_part(timeline, r, share->ranks[i], pull * share->frac[i], timeline->load_in, timeline->nic_in,
                      timeline->load_out, timeline->nic_out);
     }
-    spread_even(timeline, timeline->load_out, timeline->nic_out);
+    if (pulls)
+        spread_even(timeline, timeline->load_out, timeline->nic_out);
 }
 
 /* Loads of all ways out and in at the current rates. */
@@ -242,14 +241,16 @@ static void scale(struct xsti_timeline *timeline, int grow)
     sum_rooms(timeline);
     for (int64_t r = 0; r < timeline->config->ranks; r++) {
         const double most = grow ? INFINITY : 1;
-        look_far(timeline, r, timeline->room_in, timeline->nic_in, &in);
-        look_far(timeline, r, timeline->room_out, timeline->nic_out, &out);
-        if (timeline->store[r] > 0)
+        if (timeline->store[r] > 0) {
+            look_far(timeline, r, timeline->room_in, timeline->nic_in, &in);
             timeline->store[r] =
                 fmin(timeline->store[r] * fmin(store_room(timeline, r, &in), most), timeline->store_want[r]);
-        if (timeline->pull[r] > 0)
+        }
+        if (timeline->pull[r] > 0) {
+            look_far(timeline, r, timeline->room_out, timeline->nic_out, &out);
             timeline->pull[r] =
                 fmin(timeline->pull[r] * fmin(pull_room(timeline, r, &out), most), timeline->pull_want[r]);
+        }
     }
 }
 
