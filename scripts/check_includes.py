@@ -24,7 +24,7 @@ PRIVATE = {
     "report": ["base", "record"],
     "compare": ["base", "record"],
     "group": ["base"],
-    "gpu": ["base", "record"],
+    "gpu": ["base", "record", "device"],  # device: structs that kernels fill and the host reads
     "machine": ["base", "record", "gpu", "probes"],  # the one place where measuring meets driver and probes
 }
 

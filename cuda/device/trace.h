@@ -6,7 +6,7 @@
  * `marks_per_track` marks, the latest of which are kept. Clocks are the SM's cycles; a track also holds two readings of the
  * nanosecond clock that all SMs share, at its begin and its end, which place its cycles in time.
  *
- * cuda/device/trace.cuh writes, cuda/device/trace_ring.c reads.
+ * cuda/device/trace.cuh writes, src/gpu/trace_ring.c reads.
  */
 #ifndef XST_DEVICE_TRACE_H
 #define XST_DEVICE_TRACE_H

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "device/trace_ring.h"
 #include "fa_a2a/bench_state.h"
+#include "gpu/trace_ring.h"
 
 enum { TRACKS = 16, MARKS_OF_TILE = 5, WARM_CALLS = 3 };
 

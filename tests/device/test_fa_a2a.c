@@ -13,10 +13,10 @@
 
 #include <xstage/fa_a2a_kernel.h>
 
-#include "device/trace_ring.h"
 #include "fa_a2a/kernels.h"
 #include "fa_a2a/ref.h"
 #include "gpu/device.h"
+#include "gpu/trace_ring.h"
 
 enum { MOST_P = 8, GUARD = 4096 };
 

@@ -2,8 +2,8 @@
  *
  * trace_ring.h - the host's side of a trace ring: memory for it, and its marks as spans.
  */
-#ifndef XST_DEVICE_TRACE_RING_H
-#define XST_DEVICE_TRACE_RING_H
+#ifndef XSTI_GPU_TRACE_RING_H
+#define XSTI_GPU_TRACE_RING_H
 
 #include <xstage/trace.h>
 

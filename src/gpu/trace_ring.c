@@ -2,7 +2,7 @@
  *
  * Marks to spans: cycles placed in time by each track's two readings of the common clock, tracks of a unit put together.
  */
-#include "device/trace_ring.h"
+#include "gpu/trace_ring.h"
 
 #include <math.h>
 #include <stdlib.h>
