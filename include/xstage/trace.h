@@ -115,9 +115,11 @@ void xst_trace_finish(struct xst_trace *trace);
 /* The document; freed by the caller. */
 enum xst_status xst_trace_write(const struct xst_trace *trace, char **text_out, struct xst_diag *diag);
 
-/* Reads one; `name` stands in messages. XST_ERR_PARSE with the place of the first mistake. Free whatever came back. */
-enum xst_status xst_trace_read(const char *text, size_t bytes, const char *name, struct xst_trace *trace_out,
-                               struct xst_diag *diag);
+/* Reads one, from a file ("-": standard input) or from text, where `name` stands in messages. XST_ERR_PARSE, XST_ERR_RANGE or
+ * XST_ERR_SCHEMA with the place of the first mistake. */
+enum xst_status xst_trace_read(const char *path, struct xst_trace *trace_out, struct xst_diag *diag);
+enum xst_status xst_trace_parse(const char *name, const char *text, size_t bytes, struct xst_trace *trace_out,
+                                struct xst_diag *diag);
 void xst_trace_free(struct xst_trace *trace);
 
 #ifdef __cplusplus

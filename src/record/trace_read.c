@@ -5,9 +5,11 @@
 #include <xstage/trace.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "record/trace_ids.h"
 
@@ -94,8 +96,8 @@ static enum xst_status read_events(struct xsti_json *reader, const json_t *root,
     return XST_OK;
 }
 
-enum xst_status xst_trace_read(const char *text, size_t bytes, const char *name, struct xst_trace *trace_out,
-                               struct xst_diag *diag)
+enum xst_status xst_trace_parse(const char *name, const char *text, size_t bytes, struct xst_trace *trace_out,
+                                struct xst_diag *diag)
 {
     struct xst_trace trace = {0};
     struct xsti_json reader = {name, XST_OK, diag};
@@ -120,4 +122,15 @@ enum xst_status xst_trace_read(const char *text, size_t bytes, const char *name,
     xst_trace_finish(&trace);
     *trace_out = trace;
     return XST_OK;
+}
+
+enum xst_status xst_trace_read(const char *path, struct xst_trace *trace_out, struct xst_diag *diag)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    XSTI_TRY(xsti_file_read(path, &text, &bytes, diag));
+    const enum xst_status status =
+        xst_trace_parse(strcmp(path, "-") == 0 ? "standard input" : path, text, bytes, trace_out, diag);
+    free(text);
+    return status;
 }

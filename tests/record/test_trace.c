@@ -71,7 +71,7 @@ static void written_and_read_is_the_same(void **state)
     char *text = NULL, *again = NULL;
     fill(&trace);
     xt_ok(xst_trace_write(&trace, &text, &diag), &diag);
-    xt_ok(xst_trace_read(text, strlen(text), "t.json", &back, &diag), &diag);
+    xt_ok(xst_trace_parse("t.json", text, strlen(text), &back, &diag), &diag);
     xt_ok(xst_trace_write(&back, &again, &diag), &diag);
     assert_string_equal(text, again);
     assert_int_equal(back.span_count, 4);
@@ -120,7 +120,7 @@ static void mistakes(void **state)
         const char *const at = strstr(text, cases[i].from);
         assert_non_null(at);
         snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, cases[i].to, at + strlen(cases[i].from));
-        const enum xst_status status = xst_trace_read(changed, strlen(changed), "t.json", &back, &diag);
+        const enum xst_status status = xst_trace_parse("t.json", changed, strlen(changed), &back, &diag);
         if (status != cases[i].status || !strstr(diag.text, cases[i].says))
             fail_msg("case %zu: %s: %s", i, xst_status_name(status), diag.text);
         free(text);
