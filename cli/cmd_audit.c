@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "audit_args.h"
+#include "audit_trace.h"
 #include "audit_view.h"
 #include "data_dir.h"
 #include "options.h"
@@ -82,6 +83,11 @@ static const struct cli_option options[] = {
     COUNT_DEFAULT("staging-slots", "N", 1024, "1", "output tiles a CTA can hold back"),
     COUNT_DEFAULT("element-bytes", "BYTES", 16, "2", "bytes of one stored value"),
     RATE_OPTION("peak-tflops", "dense peak of one device; default: the profile's"),
+    {.name = "trace",
+     .kind = CLI_FILE,
+     .arg = "FILE",
+     .help =
+         "fa-a2a: compare a trace of `xstage bench fa-a2a --trace` with what the kernel's traffic description promises"},
     {.name = "extrapolate",
      .letter = 'x',
      .kind = CLI_FLAG,
@@ -96,20 +102,26 @@ static const struct cli_example examples[] = {
     {"xstage audit fa-a2a --preset flux1,wan2.1-14b --method bulk --attention-tflops 645",
      "Two models with bulk stores; the gap at a measured rate beside the one at peak."},
     {"xstage audit moe --preset qwen3-30b --tokens 1K..16K:x2 --csv", "A fine-grained layer over the tokens, as CSV."},
+    {"xstage audit fa-a2a --trace data/h200x2-fa-a2a-trace.json",
+     "A recorded run: tiles, bytes and order as promised, times beside the model's."},
     {"xstage audit examples/traffic/gemm-reduce-scatter.json --json", "Any kernel, described in ten lines of JSON."},
     {NULL, NULL},
 };
 
-static const char about[] = "Applies the design test (10) to a kernel's traffic: what leaves the device per period "
-                            "must drain meanwhile (rate), and "
-                            "the largest burst must fit in the stage (capacity). Bulk stores are judged by when their "
-                            "staging is free again. The "
-                            "verdict is 'piggyback' or 'reshape'; a design that fails gets a list of changes after "
-                            "which the model says it holds. "
-                            "Compute is taken at the device's peak, so a measured rate only makes gaps longer.\n\n"
-                            "Exit code 0: every design holds; 1: one fails; 2: the profile cannot tell. Several shapes "
-                            "in one call give a table, one row "
-                            "each, and an array `audits` in JSON. -o FILE writes the JSON document to FILE.";
+static const char about[] =
+    "Applies the design test (10) to a kernel's traffic: what leaves the device per period "
+    "must drain meanwhile (rate), and "
+    "the largest burst must fit in the stage (capacity). Bulk stores are judged by when their "
+    "staging is free again. The "
+    "verdict is 'piggyback' or 'reshape'; a design that fails gets a list of changes after "
+    "which the model says it holds. "
+    "Compute is taken at the device's peak, so a measured rate only makes gaps longer.\n\n"
+    "Exit code 0: every design holds; 1: one fails; 2: the profile cannot tell. Several shapes "
+    "in one call give a table, one row "
+    "each, and an array `audits` in JSON. -o FILE writes the JSON document to FILE.\n\n"
+    "With --trace nothing is judged but a run: exit code 1 when it did not do what the kernel's "
+    "traffic description promises (tiles, who computes them, bytes that leave, bytes of the "
+    "first burst); times stand beside the model's.";
 
 /* The worst of the verdicts decides. */
 static int exit_of(const struct audit_list *list)
@@ -204,10 +216,15 @@ static int run(struct cli *cli)
         status = cli_audit_check(cli, fa ? "fa-a2a" : moe ? "moe" : "traffic");
     if (status == XST_OK)
         status = cli_profile_load(cli, &profile);
-    if (status == XST_OK)
+    if (status == XST_OK && !cli_has(cli, "trace"))
         status = fa    ? cli_audit_fa_a2a(cli, &profile, &list)
                  : moe ? cli_audit_moe(cli, &profile, &list)
                        : cli_audit_files(cli, &profile, &list);
+    if (status == XST_OK && cli_has(cli, "trace")) {
+        const int code = cli_audit_trace(cli, &profile);
+        xst_profile_free(&profile);
+        return code;
+    }
     if (status == XST_ERR_NO_DATA)
         cli_hint(cli, "other profiles: `xstage list profiles`");
     const int code = status == XST_OK ? finish(cli, &profile, &list) : cli_fail(cli, status);

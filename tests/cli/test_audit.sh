@@ -104,4 +104,23 @@ expect 2 audit fa-a2a --preset flux1 -q -o kept.json
 [ ! -s kept.json ] || fail "an existing file was overwritten"
 expect 1 audit fa-a2a --preset flux1 -q -o kept.json --force
 json kept.json 'd["schema"] == "xstage.audit/1"'
+
+# a recorded run against what the kernel promises
+trace=$tree/data/h200x2-fa-a2a-trace.json
+expect 0 audit fa-a2a --trace "$trace" -q
+out_has 'every promise of the traffic description is kept'
+expect 0 audit fa-a2a --trace "$trace" -q --json=run.json
+json run.json 'd["schema"] == "xstage.audit_trace/1" and d["holds"] is True and d["facts"]["seq"] == 2048'
+json run.json 'len({c["observed"] for c in d["checks"] if c["what"] == "remote_bytes"}) == 1'
+json run.json 'all(c["observed"] > 0 for c in d["checks"] if c["what"] == "bytes_before_last_tile")'
+sed '0,/"bytes":16384/s//"bytes":16128/' "$trace" >less.json
+expect 1 audit fa-a2a --trace less.json -q
+out_has 'did not do what its traffic description promises'
+expect 2 audit fa-a2a --trace "$trace" --heads 24 -q
+err_has '--heads does not go with --trace: the trace says what ran'
+expect 2 audit moe --trace "$trace" -q
+err_has '--trace does not go with moe; it belongs to fa-a2a'
+expect 2 audit fa-a2a --trace kept.json -q
+err_has 'xstage.trace'
+one_sentence
 finish

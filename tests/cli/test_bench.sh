@@ -19,8 +19,25 @@ expect 2 bench fa-a2a --head-dim 96
 err_has 'head_dim is 96; kernels exist for 64 and 128'
 expect 2 bench fa-a2a --groups 1
 err_has 'groups is 1'
+expect 2 bench fa-a2a --seq 1K,2K --trace t.json
+err_has '--trace takes one shape, not several'
+expect 2 bench fa-a2a --seq 1K --trace t.json --trace-variants serial
+err_has '"serial" is none of a2a_only, fused_st16, fused_bulk, fused_paced'
+: >taken.json
+expect 2 bench fa-a2a --seq 1K --trace taken.json
+err_has 'taken.json'
 expect 0 bench --help
 out_has '--target'
+
+code=0
+"$xstage" bench fa-a2a --seq 1500 --heads 4 --groups 2 --target local --rounds 1 --calls 1 --trace run.json -q >out 2>err || code=$?
+case $code in
+0)
+    expect 0 audit fa-a2a --trace run.json -q
+    ;;
+77) absent run.json ;;
+*) fail "exit $code: $(cat err)" ;;
+esac
 
 code=0
 "$xstage" bench fa-a2a --seq 300 --heads 4 --target local --rounds 1 --calls 1 --json >out 2>err || code=$?
