@@ -136,12 +136,19 @@ int cli_simulate_sweep(struct cli *cli, const struct xst_profile *profile)
     enum xst_status status = XST_OK;
     if (cli_has(cli, "trace") || cli_has(cli, "svg"))
         status = cli_say(&cli->diag, XST_ERR_USAGE, "--trace and --svg show one simulation; --vary makes many");
+    /* Every point, of every process, reads its kernel. */
+    if (status == XST_OK &&
+        (strcmp(cli->args[0], "-") == 0 || (cli_has(cli, "counts") && strcmp(cli_text(cli, "counts"), "-") == 0)))
+        status =
+            cli_say(&cli->diag, XST_ERR_USAGE, "--vary reads its input once a point: name a file, not standard input");
     if (status == XST_OK)
         status = cli_axes_parse(cli, &sweep);
     if (status == XST_OK)
         status = run_all(cli, profile, &sweep);
     if (status == XST_OK) {
         status = find_failure(cli, &sweep);
+        if (status == XST_ERR_NO_DATA)
+            cli_hint(cli, "--extrapolate reads the profile outside its range; other profiles: `xstage list profiles`");
         cli_job_agreed(cli, status);
     }
     if (status != XST_OK)

@@ -60,16 +60,22 @@ enum xst_status xsti_rendezvous_unexpected(struct xst_rendezvous *rendezvous, in
     if (frame->kind == XSTI_WIRE_LEAVE)
         return xsti_rendezvous_end(rendezvous, XST_ERR_USAGE, diag, "rank %lld left the job before exchange %llu",
                                    (long long)rank, (unsigned long long)rendezvous->exchange);
-    if (frame->kind != XSTI_WIRE_END ||
-        xsti_wire_receive_end(rendezvous->sockets[rank], frame, &end, xsti_wire_now() + limit_s) != XSTI_WIRE_DONE)
+    if (frame->kind != XSTI_WIRE_END)
+        return xsti_rendezvous_end(
+            rendezvous, XST_ERR_SCHEMA, diag,
+            "rank %lld says something (kind %u, %llu bytes) that does not belong here (exchange %llu)", (long long)rank,
+            frame->kind, (unsigned long long)frame->bytes, (unsigned long long)rendezvous->exchange);
+    if (xsti_wire_receive_end(rendezvous->sockets[rank], frame, &end, xsti_wire_now() + limit_s) != XSTI_WIRE_DONE)
         return xsti_rendezvous_lost(rendezvous, rank, diag);
+    /* An end is never a success. */
+    const enum xst_status status = end.status < 0 ? (enum xst_status)end.status : XST_ERR_DEVICE;
+    const char *const text = end.text[0] ? end.text : xst_status_sentence(status);
     /* Whoever sent it needs no answer. */
     close(rendezvous->sockets[rank]);
     rendezvous->sockets[rank] = -1;
     rendezvous->told |= !host && !rendezvous->ended;
-    return host ? xsti_rendezvous_end(rendezvous, (enum xst_status)end.status, diag, "rank %lld: %s", (long long)rank,
-                                      end.text)
-                : xsti_rendezvous_end(rendezvous, (enum xst_status)end.status, diag, "%s", end.text);
+    return host ? xsti_rendezvous_end(rendezvous, status, diag, "rank %lld: %s", (long long)rank, text)
+                : xsti_rendezvous_end(rendezvous, status, diag, "%s", text);
 }
 
 /* Something to read from this rank, or its end, without waiting. */

@@ -114,6 +114,11 @@ enum xsti_wire_result xsti_wire_receive_end(int socket, const struct xsti_wire_f
     if (frame->bytes != sizeof *end_out)
         return XSTI_WIRE_CLOSED;
     const enum xsti_wire_result result = xsti_wire_receive(socket, end_out, sizeof *end_out, deadline);
+    if (result != XSTI_WIRE_DONE)
+        return result;
     end_out->text[sizeof end_out->text - 1] = '\0';
+    /* It will be shown on somebody's terminal. */
+    for (char *at = end_out->text; *at; at++)
+        *at = *at > 0 && *at < ' ' ? '?' : *at;
     return result;
 }

@@ -65,7 +65,7 @@ int xsti_wire_is_ours(const struct xsti_wire_frame *frame);
 /* Tells the other side why; waits for it a second at most. DONE when it was handed over. */
 enum xsti_wire_result xsti_wire_send_end(int socket, enum xst_status status, const char *text);
 
-/* Reads the body of an END. The text is always terminated. */
+/* Reads the body of an END: one line, terminated. */
 enum xsti_wire_result xsti_wire_receive_end(int socket, const struct xsti_wire_frame *frame,
                                             struct xsti_wire_end *end_out, double deadline);
 

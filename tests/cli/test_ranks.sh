@@ -134,6 +134,8 @@ expect 2 simulate fa-a2a --preset flux1 --vary seq=1..1000 --vary heads=1..1000
 err_has 'more than 100000 points'
 expect 2 simulate fa-a2a --preset flux1 --vary seq=1K --svg x.svg
 err_has '--trace and --svg show one simulation'
+expect 2 simulate - --vary ranks=2,4
+err_has 'name a file, not standard input'
 
 # Calibration: rank 0 does it, or each in its turn.
 expect 0 calibrate --machine "$sim" -o one -q
