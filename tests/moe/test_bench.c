@@ -9,10 +9,15 @@
 
 #include "moe/bench_state.h"
 
+#define INTERLEAVED                                                                                                    \
+    {                                                                                                                  \
+        .schedule = XST_SCHEDULE_INTERLEAVED, .lead = 50, .group = 1, .tile_rows = 128, .store = XST_MOE_STORE_PACED,  \
+        .slices = 4                                                                                                    \
+    }
 static const struct xst_moe_bench_entry entries[] = {
-    {XST_MOE_FORM_UNFUSED, {XST_SCHEDULE_WAVE, 0, 0, 128, XST_MOE_STORE_AT_ONCE, 1, 0, 0}},
-    {XST_MOE_FORM_FUSED, {XST_SCHEDULE_INTERLEAVED, 50, 1, 128, XST_MOE_STORE_PACED, 4, 0, 0}},
-    {XST_MOE_FORM_ALONE, {XST_SCHEDULE_INTERLEAVED, 50, 1, 128, XST_MOE_STORE_PACED, 4, 0, 0}},
+    {.form = XST_MOE_FORM_UNFUSED, .order = {.schedule = XST_SCHEDULE_WAVE, .tile_rows = 128}},
+    {.form = XST_MOE_FORM_FUSED, .order = INTERLEAVED},
+    {.form = XST_MOE_FORM_ALONE, .order = INTERLEAVED},
 };
 
 static struct xst_moe_bench good(enum xst_target target, enum xst_routing routing)

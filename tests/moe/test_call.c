@@ -11,7 +11,11 @@
 #include "moe/layout.h"
 
 static const uint64_t buffers[4] = {0x10000, 0x20000, 0x30000, 0x40000};
-static const struct xst_moe_order good_order = {XST_SCHEDULE_INTERLEAVED, 40, 2, 128, XST_MOE_STORE_AT_ONCE, 0, 0, 0};
+static const struct xst_moe_order good_order = {.schedule = XST_SCHEDULE_INTERLEAVED,
+                                                .lead = 40,
+                                                .group = 2,
+                                                .tile_rows = 128,
+                                                .store = XST_MOE_STORE_AT_ONCE};
 
 static struct xst_moe_call good_call(void)
 {

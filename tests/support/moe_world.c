@@ -424,22 +424,22 @@ void moe_y_free(const struct moe_world *world, uint16_t *y[MOE_MOST_P])
         free(y[r]);
 }
 
+#define ORDER(when, how_far, turn, rows, how, pieces)                                                                  \
+    {                                                                                                                  \
+        .schedule = XST_SCHEDULE_##when, .lead = how_far, .group = turn, .tile_rows = rows,                            \
+        .store = XST_MOE_STORE_##how, .slices = pieces                                                                 \
+    }
+
 const struct xst_moe_order *moe_orders(size_t *count_out)
 {
     static const struct xst_moe_order orders[] = {
-        {XST_SCHEDULE_WAVE, 1, 1, 128, XST_MOE_STORE_AT_ONCE, 1, 0, 0},
-        {XST_SCHEDULE_WAVE, 1, 1, 64, XST_MOE_STORE_AT_ONCE, 1, 0, 0},
-        {XST_SCHEDULE_WAVE, 1, 1, 128, XST_MOE_STORE_PACED, 4, 0, 0},
-        {XST_SCHEDULE_WAVE, 1, 1, 64, XST_MOE_STORE_PACED, 2, 0, 0},
-        {XST_SCHEDULE_INTERLEAVED, 1, 1, 128, XST_MOE_STORE_AT_ONCE, 1, 0, 0},
-        {XST_SCHEDULE_INTERLEAVED, 17, 4, 64, XST_MOE_STORE_AT_ONCE, 1, 0, 0},
-        {XST_SCHEDULE_INTERLEAVED, 40, 3, 128, XST_MOE_STORE_PACED, 8, 0, 0},
-        {XST_SCHEDULE_INTERLEAVED, 5, 2, 64, XST_MOE_STORE_PACED, 1, 0, 0},
-        {XST_SCHEDULE_INTERLEAVED, 9, 1, 128, XST_MOE_STORE_AT_ONCE, 1, 0, 0},
-        {XST_SCHEDULE_INTERLEAVED, 100000, 1, 128, XST_MOE_STORE_PACED, 2, 0, 0},
-        {XST_SCHEDULE_WAVE, 1, 1, 256, XST_MOE_STORE_AT_ONCE, 1, 0, 0},
-        {XST_SCHEDULE_INTERLEAVED, 11, 2, 256, XST_MOE_STORE_PACED, 4, 0, 0},
-        {XST_SCHEDULE_INTERLEAVED, 6, 1, 256, XST_MOE_STORE_AT_ONCE, 1, 0, 0},
+        ORDER(WAVE, 1, 1, 128, AT_ONCE, 1),        ORDER(WAVE, 1, 1, 64, AT_ONCE, 1),
+        ORDER(WAVE, 1, 1, 128, PACED, 4),          ORDER(WAVE, 1, 1, 64, PACED, 2),
+        ORDER(INTERLEAVED, 1, 1, 128, AT_ONCE, 1), ORDER(INTERLEAVED, 17, 4, 64, AT_ONCE, 1),
+        ORDER(INTERLEAVED, 40, 3, 128, PACED, 8),  ORDER(INTERLEAVED, 5, 2, 64, PACED, 1),
+        ORDER(INTERLEAVED, 9, 1, 128, AT_ONCE, 1), ORDER(INTERLEAVED, 100000, 1, 128, PACED, 2),
+        ORDER(WAVE, 1, 1, 256, AT_ONCE, 1),        ORDER(INTERLEAVED, 11, 2, 256, PACED, 4),
+        ORDER(INTERLEAVED, 6, 1, 256, AT_ONCE, 1),
     };
     *count_out = sizeof orders / sizeof *orders;
     return orders;
