@@ -72,10 +72,18 @@ struct rounds {
     struct xsti_fluid_loss loss;
 };
 
-static void advance(struct rounds *rounds, double useful_us, double stored_bytes, double l1_tiles)
+/* Most backlog at the end of a step. Bulk stores: CTAs that finish a Linear-2 tile need their staging again, the staging of
+ * the others may still be full. */
+static double most_backlog(const struct rounds *rounds, double l2_tiles)
+{
+    const double others = 1 - fmin(l2_tiles / rounds->layer->producers, 1);
+    return rounds->flow->capacity_bytes + (rounds->flow->staged ? others * rounds->flow->stage.burst_bytes : 0);
+}
+
+static void advance(struct rounds *rounds, double useful_us, double stored_bytes, double l1_tiles, double l2_tiles)
 {
     rounds->l1_done += l1_tiles;
-    const struct xsti_fluid_step step = {useful_us, stored_bytes, rounds->flow->capacity_bytes,
+    const struct xsti_fluid_step step = {useful_us, stored_bytes, most_backlog(rounds, l2_tiles),
                                          fmin(rounds->l1_done / (double)rounds->layer->l1_tiles, 1)};
     const struct xsti_fluid_loss loss = xsti_fluid_step(&rounds->fluid, &step);
     rounds->loss.drain_us += loss.drain_us;
@@ -91,7 +99,7 @@ static void mixed_round(struct rounds *rounds, double l1_tiles, double l2_tiles)
     const double work_us = (l1_tiles * setup->l1_us + l2_tiles * setup->l2_us) / ctas;
     const double bytes = l2_tiles / ctas * rounds->flow->stage.burst_bytes;
     rounds->floor_us += floor_us;
-    advance(rounds, work_us + floor_us, rounds->flow->staged ? rounds->pending_bytes : bytes, l1_tiles);
+    advance(rounds, work_us + floor_us, rounds->flow->staged ? rounds->pending_bytes : bytes, l1_tiles, l2_tiles);
     rounds->pending_bytes = rounds->flow->staged ? bytes : 0;
 }
 
@@ -106,8 +114,8 @@ static void together_round(struct rounds *rounds, double l2_tiles)
         return;
     }
     rounds->floor_us += floor_us;
-    advance(rounds, l2_tiles / ctas * setup->l2_us, 0, 0);
-    advance(rounds, floor_us, l2_tiles / ctas * rounds->flow->stage.burst_bytes, 0);
+    advance(rounds, l2_tiles / ctas * setup->l2_us, 0, 0, l2_tiles);
+    advance(rounds, floor_us, l2_tiles / ctas * rounds->flow->stage.burst_bytes, 0, l2_tiles);
 }
 
 /* `l1` and `l2` tiles side by side, in rounds of one tile per CTA, fewer and larger ones in a very long call. The

@@ -221,6 +221,32 @@ static void no_rows(void **state)
     release(&ready);
 }
 
+/* Where the links decide, bytes over rate is the least a layer can take, and bulk stores in waves come close: staging that
+ * drains behind the next wave's Linear-1 tiles holds nobody up. */
+static void a_wave_bound_by_its_links_takes_their_time(void **state)
+{
+    (void)state;
+    struct xst_moe_shape shape = moe_shape_of("qwen3-30b", 8);
+    struct ready ready = ready_for(shape);
+    struct xst_diag diag = {XST_OK, 0, ""};
+    struct xst_moe_choice choice;
+    int64_t counts[128];
+    xt_ok(xst_routing_make(XST_ROUTING_UNIFORM, 0, &shape, counts, &diag), &diag);
+    xt_ok(xst_moe_choose(&ready.setup, counts, 16, ready.workspace, ready.bytes, &choice, &diag), &diag);
+    const double bytes = 7.0 / 8 * (double)choice.rows * 2048 * 2;
+    const double least_us = 2 * bytes / ready.setup.paths[XST_METHOD_BULK]->drain_bytes_per_us.value;
+    int found = 0;
+    for (int64_t i = 0; i < choice.count; i++) {
+        const struct xst_moe_candidate *const c = &choice.candidates[i];
+        if (c->schedule != XST_SCHEDULE_WAVE || c->method != XST_METHOD_BULK || c->wave_blocks > 0)
+            continue;
+        xt_within(c->predicted_us, least_us, 1.03 * least_us);
+        found++;
+    }
+    assert_int_equal(found, 1);
+    release(&ready);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +256,7 @@ int main(void)
         cmocka_unit_test(waits_are_those_of_the_exact_list),
         cmocka_unit_test(refused),
         cmocka_unit_test(no_rows),
+        cmocka_unit_test(a_wave_bound_by_its_links_takes_their_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
