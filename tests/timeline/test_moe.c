@@ -224,9 +224,13 @@ static void nothing_hangs(void **state)
         plan.act_frac = (double)fixture_draw(&draws, 0, 30) / 10;
         for (int64_t e = 0; e < shape.experts; e++)
             rows[e] = fixture_draw(&draws, 0, 400);
-        const struct xst_timeline_moe moe = {fixture_draw(&draws, 1, 60), fixture_draw(&draws, 1, 9),
+        const struct xst_timeline_moe moe = {fixture_draw(&draws, 1, 60),
+                                             fixture_draw(&draws, 1, 9),
                                              fixture_draw(&draws, 0, 1) * fixture_draw(&draws, 1, 12),
-                                             (int)fixture_draw(&draws, 0, 1), rows, i & 1, 0};
+                                             (int)fixture_draw(&draws, 0, 1),
+                                             rows,
+                                             i & 1,
+                                             0};
         const struct xst_timeline_options options = {.extrapolate = 1,
                                                      .issuer = (enum xst_issuer)(i / 2 & 1),
                                                      .coupling = (enum xst_coupling)(i % 7 == 0),
