@@ -219,8 +219,23 @@ rank torchrun 1 2 simulate fa-a2a --preset flux1 -q
 grep -q 'rank 1: rendezvous local:: rank 0 did not come within' err.1 || fail "rank 1 says $(cat err.1)"
 [ $(($(date +%s) - start)) -lt 30 ] || fail "waiting for nobody took $(($(date +%s) - start)) s"
 
+# all_met: waits until the socket in meet/ has come and gone, so that everybody is there.
+all_met()
+{
+    tries=0
+    while [ -z "$(ls meet)" ] && [ "$tries" -lt 40 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    while [ -n "$(ls meet)" ] && [ "$tries" -lt 600 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    sleep 0.3
+}
+
 # A process is killed while all of them work: whoever is left says so, and soon.
-endless='--preset flux1 --seq 16K --jitter 0.05 --vary seed=1..20000 -q'
+endless="--preset flux1 --seq 16K --jitter 0.05 --vary seed=1..90000 -q --rendezvous file:$scratch/meet"
 for victim in 0 1; do
     rm -f out.* err.* code.* pid
     for r in 0 1 2; do
@@ -234,7 +249,7 @@ for victim in 0 1; do
                 { timeout 100 "$xstage" simulate fa-a2a $endless >"out.$r" 2>"err.$r" || code=$?; } && echo "$code" >"code.$r") &
         fi
     done
-    sleep 1
+    all_met
     kill -9 "$killed"
     wait
     survivor=$((1 - victim))
