@@ -69,6 +69,7 @@ static const struct cli_option options[] = {
     REAL_OPTION("act-frac", "FRAC", 100, "0.1",
                 "moe: activation and publish of a Linear-1 tile, as a share of its matrix time"),
     WORD_OPTION("method", "METHOD", "st16|st4|bulk", "st16", "16-byte stores, 4-byte stores, or bulk (TMA) stores"),
+    COUNT_DEFAULT("slices", "N", 1024, "1", "bulk stores: pieces in which a tile leaves during the next one (17)"),
     WORD_OPTION("issuer", "WHO", "own|role", "own",
                 "who issues: the role that computed the tile, or a role of its own behind the staging slots"),
     WORD_OPTION("coupling", "WHEN", "issue|completion", "issue",

@@ -99,6 +99,7 @@ static void fill_options(struct cli *cli, struct simulation *simulation)
     options->work_spread = cli_real(cli, "jitter");
     options->start_skew_us = cli_real(cli, "start-skew-us");
     options->rate_step_us = real_or(cli, "rate-step-us", 0);
+    options->slices = cli_int(cli, "slices");
     options->exact_links = cli_given(cli, "exact-links");
     options->dispersion = cli_given(cli, "dispersion");
     options->bystanders = cli_given(cli, "bystanders");

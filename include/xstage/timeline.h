@@ -178,10 +178,13 @@ struct xst_timeline_config {
     double rate_step_us;            /* 0: 8 ranks and less exact, 64 and less 1 us, else 5 us */
     struct xst_scale_out scale_out; /* its latency is part of visible_us and signal_us here */
     int exact_links;                /* settled at every change, with any number of ranks */
-    double pull_hold_us;            /* no pull begins earlier than this after the last rank of its group started */
-    int bystanders;                 /* a tile's loads queue behind stores (16) ... */
-    double prefetch_us;             /* ... beyond what was loaded ahead */
-    int free_exchange;              /* stores and pulls take no time at all: the kernel without its exchange */
+    int64_t
+        slices; /* bulk stores: a tile leaves in so many pieces, the first at its end, the others evenly over the next
+                     * tile's work (17), or at once when its SM is done; 0 and 1: at once */
+    double pull_hold_us; /* no pull begins earlier than this after the last rank of its group started */
+    int bystanders;      /* a tile's loads queue behind stores (16) ... */
+    double prefetch_us;  /* ... beyond what was loaded ahead */
+    int free_exchange;   /* stores and pulls take no time at all: the kernel without its exchange */
     uint64_t seed;
     int64_t event_limit; /* 0: none */
     double series_step_us;
@@ -266,6 +269,7 @@ struct xst_timeline_options {
     double rate_step_us;
     struct xst_scale_out scale_out;
     int exact_links;
+    int64_t slices;              /* bulk stores: pieces a tile leaves in over the next tile's work; 0 and 1: at once */
     int dispersion;              /* groups of the path; XST_ERR_NO_DATA when the profile does not know them */
     int bystanders;              /* (16); XST_ERR_NO_DATA when the profile does not know Q_free */
     double ingress_bytes_per_us; /* 0: R */

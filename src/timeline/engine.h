@@ -55,8 +55,11 @@ struct xsti_sm {
     /* the burst being accepted: the first of the fifo */
     int accepting;
     int floor_passed;
-    int drained_enough; /* what is left fits in the stage */
-    int visible_wait;   /* completion coupling: drained, now until visible */
+    int drained_enough;  /* what is left fits in the stage */
+    int32_t slices_left; /* of the burst, not handed to the stage yet */
+    double slice_us;     /* between two slices during the work that is going on */
+    double last_slice_us;
+    int visible_wait; /* completion coupling: drained, now until visible */
     double accept_us;
     /* share of the drain */
     int active;
@@ -182,6 +185,7 @@ void xsti_emit(const struct xsti_rank *rank, const struct xst_span *span);
 /* store.c */
 void xsti_store_begin(struct xsti_rank *rank, int32_t sm); /* the tile of this SM has worked */
 void xsti_store_floor(struct xsti_rank *rank, int32_t sm);
+void xsti_store_pace(struct xsti_rank *rank, int32_t sm, double work_us); /* its next tile begins; 0: there is none */
 void xsti_store_tag(struct xsti_rank *rank, int32_t sm);
 void xsti_store_issued(struct xsti_rank *rank, int32_t sm); /* bulk, own: its issue is over */
 double xsti_clock_rate(const struct xsti_rank *rank);

@@ -48,6 +48,7 @@ enum xst_status xsti_kernel_config(const struct xst_profile *profile, const stru
         config->machine.groups = (int64_t)path->groups.value;
     config->bystanders = options->bystanders;
     config->exact_links = options->exact_links;
+    config->slices = options->slices;
     config->scale_out = options->scale_out;
     if (options->scale_out.domain_ranks > 0 &&
         options->scale_out.domain_ranks <

@@ -31,6 +31,10 @@ enum xst_status xsti_timeline_check(const struct xst_timeline_config *config, st
     XSTI_TRY(range(diag, "capacity_bytes", machine->capacity_bytes, 0, 1e18));
     XSTI_TRY(range(diag, "visible_us", machine->visible_us, 0, 1e9));
     XSTI_TRY(range(diag, "groups", (double)machine->groups, 0, MOST_SMS));
+    XSTI_TRY(range(diag, "slices", (double)config->slices, 0, 1024));
+    if (config->slices > 1 && (machine->method != XST_METHOD_BULK || config->coupling == XST_COUPLING_COMPLETION))
+        return xsti_fail(diag, XST_ERR_RANGE, "timeline: %lld slices need bulk stores that nobody waits for",
+                         (long long)config->slices);
     XSTI_TRY(range(diag, "pull_hold_us", config->pull_hold_us, 0, 1e9));
     XSTI_TRY(range(diag, "prefetch_us", config->prefetch_us, 0, 1e9));
     if (config->bystanders)

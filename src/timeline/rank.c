@@ -120,6 +120,7 @@ static void start_work(struct xsti_rank *rank, int32_t id)
     sm->state = XSTI_SM_WORK;
     sm->since_us = rank->now_us + (rank->config->bystanders ? wait_for_loads(rank, id) : 0);
     xsti_queue_set(&rank->timers, 2 * id, sm->since_us + work_us);
+    xsti_store_pace(rank, id, work_us);
 }
 
 static void start_wait(struct xsti_rank *rank, int32_t id, int32_t need)
@@ -141,6 +142,7 @@ void xsti_sm_claim(struct xsti_rank *rank, int32_t id)
     xsti_queue_drop(&rank->timers, 2 * id);
     if (!rank->config->next(rank->config->context, rank->index, id, sm->taken, &sm->tile)) {
         sm->state = XSTI_SM_DONE;
+        xsti_store_pace(rank, id, 0);
         rank->working--;
         return;
     }

@@ -158,29 +158,62 @@ static void count_sent(struct xsti_rank *rank, const struct xsti_burst *burst)
         rank->sent_to[share->ranks[i]] += burst->remote_bytes * share->frac[i];
 }
 
+/* Bytes of the burst being accepted reach the stage. */
+static void add_backlog(struct xsti_rank *rank, int32_t id, double bytes)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    const double capacity = capacity_of(rank);
+    settle(rank, sm);
+    join(rank, id, sm->fifo[sm->fifo_first].mix);
+    sm->backlog += bytes;
+    rank->backlog += bytes;
+    rank->account.backlog_peak_bytes = fmax(rank->account.backlog_peak_bytes, rank->backlog);
+    sm->drained_enough = sm->backlog <= capacity;
+    tag(rank, id, sm->drained_enough ? sm->backlog : sm->backlog - capacity, !sm->drained_enough);
+}
+
+/* The next piece of the burst; behind the last one runs its floor. Pieces wait for the next tile to begin; without one all
+ * of them go. */
+static void next_slice(struct xsti_rank *rank, int32_t id)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    const struct xsti_burst *const burst = &sm->fifo[sm->fifo_first];
+    const double slices = rank->config->slices > 1 ? (double)rank->config->slices : 1;
+    const int32_t now = sm->state == XSTI_SM_DONE ? sm->slices_left : 1;
+    sm->slices_left -= now;
+    sm->last_slice_us = rank->now_us;
+    if (burst->remote_bytes > 0)
+        add_backlog(rank, id, burst->remote_bytes * now / slices);
+    if (sm->slices_left == 0)
+        xsti_queue_set(&rank->timers, 2 * id + 1, rank->now_us + burst->accept_floor_us / slices);
+    else if (sm->state == XSTI_SM_WORK)
+        xsti_queue_set(&rank->timers, 2 * id + 1, rank->now_us + sm->slice_us);
+}
+
+void xsti_store_pace(struct xsti_rank *rank, int32_t id, double work_us)
+{
+    struct xsti_sm *const sm = &rank->sms[id];
+    if (rank->config->slices <= 1)
+        return;
+    sm->slice_us = work_us / (double)rank->config->slices;
+    if (sm->accepting && sm->slices_left > 0)
+        xsti_queue_set(&rank->timers, 2 * id + 1, rank->now_us + sm->slice_us);
+}
+
 /* The first burst of the fifo meets the stage. */
 static void start_accept(struct xsti_rank *rank, int32_t id)
 {
     struct xsti_sm *const sm = &rank->sms[id];
     const struct xsti_burst *const burst = &sm->fifo[sm->fifo_first];
-    const double capacity = capacity_of(rank);
     sm->accepting = 1;
     sm->floor_passed = 0;
     sm->visible_wait = 0;
     sm->accept_us = rank->now_us;
     sm->burst_index++;
-    xsti_queue_set(&rank->timers, 2 * id + 1, rank->now_us + burst->accept_floor_us);
+    sm->slices_left = rank->config->slices > 1 ? (int32_t)rank->config->slices : 1;
     sm->drained_enough = burst->remote_bytes <= 0;
-    if (sm->drained_enough)
-        return;
-    settle(rank, sm);
-    join(rank, id, burst->mix);
-    sm->backlog += burst->remote_bytes;
-    rank->backlog += burst->remote_bytes;
-    rank->account.backlog_peak_bytes = fmax(rank->account.backlog_peak_bytes, rank->backlog);
     count_sent(rank, burst);
-    sm->drained_enough = sm->backlog <= capacity;
-    tag(rank, id, sm->drained_enough ? sm->backlog : sm->backlog - capacity, !sm->drained_enough);
+    next_slice(rank, id);
 }
 
 static void emit_issue(const struct xsti_rank *rank, int32_t id, const struct xsti_burst *burst, double from_us,
@@ -275,7 +308,8 @@ static void accepted(struct xsti_rank *rank, int32_t id)
     struct xsti_sm *const sm = &rank->sms[id];
     const struct xsti_burst burst = sm->fifo[sm->fifo_first];
     const double issue_us = rank->now_us - sm->accept_us;
-    const double stall_us = fmax(issue_us - burst.accept_floor_us, 0);
+    const double slices = rank->config->slices > 1 ? (double)rank->config->slices : 1;
+    const double stall_us = fmax(rank->now_us - sm->last_slice_us - burst.accept_floor_us / slices, 0);
     struct xst_rank_account *const account = &rank->account;
     account->bursts++;
     rank->issue_sum_us += issue_us;
@@ -318,6 +352,10 @@ static void try_accept(struct xsti_rank *rank, int32_t id)
 
 void xsti_store_floor(struct xsti_rank *rank, int32_t id)
 {
+    if (rank->sms[id].slices_left > 0) {
+        next_slice(rank, id);
+        return;
+    }
     rank->sms[id].floor_passed = 1;
     try_accept(rank, id);
 }
@@ -337,6 +375,6 @@ void xsti_store_tag(struct xsti_rank *rank, int32_t id)
     }
     if (sm->accepting && !sm->drained_enough) {
         sm->drained_enough = 1;
-        try_accept(rank, id);
+        try_accept(rank, id); /* with slices left its floor is still to pass */
     }
 }

@@ -106,6 +106,42 @@ static void loads_wait_behind_their_own_stores(void **state)
     xst_timeline_result_free(&none);
 }
 
+/* (17): a tile in slices over the next one keeps the backlog low, sends the same and costs nothing while the path keeps up; the
+ * loads behind it wait less. */
+static void slices_keep_the_backlog_low(void **state)
+{
+    (void)state;
+    struct plain plain = {30, 20, 32768, 0};
+    struct xst_timeline_config config = config_of(&plain, 132);
+    config.machine.method = XST_METHOD_BULK;
+    config.series_step_us = 0.25;
+    config.series_count = 4000;
+    config.bystanders = 1;
+    double wait = INFINITY, end = 0;
+    for (int64_t slices = 1; slices <= 16; slices *= 2) {
+        config.slices = slices;
+        struct xst_timeline_result result = run(&config);
+        fixture_near(result.sent_bytes, 2.0 * 132 * 30 * 32768, 1e-12);
+        fixture_near(result.received_bytes, result.sent_bytes, 1e-12);
+        assert_int_equal(result.bursts, 2 * 132 * 30);
+        double most = 0; /* a slice has left before the next one comes; what is left of the last tile leaves at once */
+        for (int64_t i = 0; i < result.series_count && result.series[i].time_us < 500; i++)
+            most = fmax(most, result.series[i].backlog_first_bytes);
+        assert_true(most <= 132 * 32768.0 / (double)slices * 1.001 && most > 0);
+        assert_true(result.ranks[0].math.wait_us <= (slices > 1 ? 0.55 : 1) * wait);
+        if (slices > 1)
+            assert_true(result.makespan_us < 1.01 * end + 20);
+        end = result.makespan_us;
+        wait = result.ranks[0].math.wait_us;
+        xst_timeline_result_free(&result);
+    }
+    struct xst_diag diag;
+    struct xst_timeline_result result;
+    config.machine.method = XST_METHOD_ST16;
+    assert_int_equal(xst_timeline_run(&config, &result, &diag), XST_ERR_RANGE);
+    assert_non_null(strstr(diag.text, "slices need bulk stores"));
+}
+
 /* One SM stores: on NVLink it waits alone, behind a shared queue everybody does. */
 static void who_waits_depends_on_the_queue(void **state)
 {
@@ -246,6 +282,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ports_agree_with_the_fluid),
         cmocka_unit_test(loads_wait_behind_their_own_stores),
+        cmocka_unit_test(slices_keep_the_backlog_low),
         cmocka_unit_test(who_waits_depends_on_the_queue),
         cmocka_unit_test(the_exchange_is_head_barrier_and_combine),
         cmocka_unit_test(the_last_rank_holds_the_pulls),
