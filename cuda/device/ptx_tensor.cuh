@@ -242,11 +242,12 @@ __device__ __forceinline__ uint32_t wrap_acq_rel_gpu_u32(uint32_t *address, uint
     return before;
 }
 
-/* ---- fences between ordinary accesses and those of the bulk engine, all state spaces ---- */
+/* ---- fences between ordinary accesses and those of the bulk engine ---- */
 
-__device__ __forceinline__ void fence_proxy_async()
+/* Of global memory. (Without the state space it is a fence of the whole device as well.) */
+__device__ __forceinline__ void fence_proxy_async_global()
 {
-    asm volatile("fence.proxy.async;" ::: "memory");
+    asm volatile("fence.proxy.async.global;" ::: "memory");
 }
 
 /* ---- bulk copies: all but the newest `Pending` groups of this thread ---- */

@@ -9,7 +9,7 @@
 #include "moe/layout.h"
 #include "moe/params.h"
 
-enum { MOST_LEAD = 1 << 30, MOST_GROUP = 1 << 15, MOST_DELAY_NS = 1000000, MOST_INDEX = INT32_MAX };
+enum { MOST_LEAD = 1 << 30, MOST_GROUP = 1 << 15, MOST_UNIT = 1024, MOST_DELAY_NS = 1000000, MOST_INDEX = INT32_MAX };
 
 static enum xst_status in_range(const char *field, int64_t value, int64_t low, int64_t high, struct xst_diag *diag)
 {
@@ -54,9 +54,9 @@ int64_t xsti_moe_tile_ctas(int64_t tile_rows)
     return tile_rows == 256 ? 2 : 1;
 }
 
-int64_t xsti_moe_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group)
+int64_t xsti_moe_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group, int64_t unit)
 {
-    return l1_per_block + ((group - 1) * l1_per_block + l2_per_block - 1) / l2_per_block;
+    return unit * l1_per_block + ((group - 1) * l1_per_block + l2_per_block - 1) / l2_per_block;
 }
 
 /* Numbers of tiles, and their products with the tiles of a block, are 32-bit on the device. */
@@ -85,6 +85,7 @@ static enum xst_status check_order(const struct xst_moe_order *order, struct xst
     if (order->tile_rows != 64 && order->tile_rows != 128 && order->tile_rows != 256)
         return xsti_fail(diag, XST_ERR_RANGE, "moe call: tile_rows is %lld, not 64, 128 or 256",
                          (long long)order->tile_rows);
+    XSTI_TRY(in_range("unit", order->unit, 0, MOST_UNIT, diag));
     XSTI_TRY(in_range("store", order->store, XST_MOE_STORE_AT_ONCE, XST_MOE_STORE_PACED, diag));
     if (order->store == XST_MOE_STORE_PACED && order->slices != 1 && order->slices != 2 && order->slices != 4 &&
         order->slices != 8)

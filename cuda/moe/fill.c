@@ -86,13 +86,15 @@ static void fill_stream(const struct xst_moe_call *call, const struct xst_moe_or
     const int64_t tiles = regions->pool_rows / order->tile_rows * n1; /* of Linear 1, at most */
     const int alone = part != XSTI_MOE_BOTH;
     const int64_t group = !alone && order->schedule == XST_SCHEDULE_INTERLEAVED ? order->group : 1;
-    int64_t lead = xsti_moe_least_lead(n1, n2, group);
+    const int64_t unit = order->unit > 1 ? order->unit : 1;
+    int64_t lead = xsti_moe_least_lead(n1, n2, group, unit);
     if (!alone && order->schedule == XST_SCHEDULE_INTERLEAVED && order->lead > lead)
         lead = order->lead;
     stream->n1 = part == XSTI_MOE_LINEAR_2 ? 0 : (uint32_t)n1;
     stream->n2 = part == XSTI_MOE_LINEAR_1 ? 0 : (uint32_t)n2;
     stream->lead = (uint32_t)(alone || lead > tiles ? tiles : lead);
     stream->group = (uint32_t)group;
+    stream->unit = (uint32_t)unit;
     stream->wave_blocks =
         (uint32_t)ceil_div(XSTI_MOE_WAVE_ROUNDS * call->layer.ctas / xsti_moe_tile_ctas(order->tile_rows), n1);
     stream->interleaved = alone || order->schedule == XST_SCHEDULE_INTERLEAVED;

@@ -28,6 +28,6 @@ enum xst_status xsti_moe_check_exchange(const struct xst_moe_call *call, struct 
 int64_t xsti_moe_tile_ctas(int64_t tile_rows);
 
 /* Least lead with which no Linear-2 tile comes before a Linear-1 tile of its block. */
-int64_t xsti_moe_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group);
+int64_t xsti_moe_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group, int64_t unit);
 
 #endif

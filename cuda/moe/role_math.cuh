@@ -85,7 +85,7 @@ template <class C> struct Math {
     {
         if (untold == 0)
             return;
-        fence_proxy_async(); /* the bulk engine of another SM will read what this thread stored */
+        fence_proxy_async_global(); /* the bulk engine of another SM will read what this thread stored */
         __syncwarp();
         if (lane == 0 && gate.open)
             add_release_gpu_u32(p.ready + (untold - 1) * 4, 1);

@@ -162,7 +162,7 @@ __device__ __forceinline__ void role_pull(const xsti_moe_params &p, const xsti_m
                    0,
                    0};
     const uint32_t rows = stream.blocks * stream.tile_rows;
-    fence_proxy_async(); /* rows of peers, seen by the acquiring of their flags, are read by the bulk engine */
+    fence_proxy_async_global(); /* rows of peers, seen by the acquiring of their flags, are read by the bulk engine */
     for (uint32_t first = warp * gridDim.x + blockIdx.x; first < rows; first += 32 * warps) {
         const uint64_t mine = look_up(p, stream, table, first + lane * warps);
         __syncwarp();

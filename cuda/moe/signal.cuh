@@ -61,7 +61,7 @@ struct Gate {
                 if (tries % 32 == 0 && give_up(begin, block, phase, target, seen))
                     return;
         }
-        fence_proxy_async();
+        fence_proxy_async_global();
     }
 
     /* Until rank `peer` has raised its flag at `at` to call `epoch`; the flag. */

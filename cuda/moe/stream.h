@@ -23,6 +23,7 @@ enum { XSTI_MOE_WAVE_ROUNDS = 2, XSTI_MOE_ROW_BITS = 9 }; /* rows of a block: at
 struct xsti_moe_stream {
     uint32_t n1, n2;
     uint32_t lead, group;
+    uint32_t unit;        /* blocks of one expert whose tiles of a column follow each other */
     uint32_t wave_blocks; /* Linear-1 tiles for two rounds of all CTAs: blocks a wave has at least */
     uint32_t interleaved;
     uint32_t tile_rows;
@@ -90,6 +91,25 @@ XSTI_MOE_FN uint32_t xsti_moe_least_of(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* Tile `tile` of a linear layer, counted from block `begin` on, where a unit begins: units in order, in a unit columns, in a
+ * column its blocks. */
+XSTI_MOE_FN struct xsti_moe_task xsti_moe_in_unit(const struct xsti_moe_stream *s, const uint32_t *table,
+                                                  uint32_t linear, uint32_t begin, uint32_t tile, uint32_t columns)
+{
+    struct xsti_moe_task task = {linear, begin + tile / columns, 0};
+    uint32_t first = task.block, count = 1; /* of the unit */
+    if (s->unit > 1) {
+        const uint32_t expert = xsti_moe_expert_of(s, table, task.block);
+        const uint32_t expert_first = xsti_moe_first_block(table, expert);
+        first = task.block - (task.block - expert_first) % s->unit;
+        count = xsti_moe_least_of(s->unit, xsti_moe_first_block(table, expert + 1) - first);
+    }
+    tile -= (first - begin) * columns;
+    task.column = tile / count;
+    task.block = first + tile - task.column * count;
+    return task;
+}
+
 /* Linear-1 tiles in front of group `g` of Linear-2 tiles. */
 XSTI_MOE_FN uint32_t xsti_moe_ahead(const struct xsti_moe_stream *s, uint32_t g)
 {
@@ -99,9 +119,10 @@ XSTI_MOE_FN uint32_t xsti_moe_ahead(const struct xsti_moe_stream *s, uint32_t g)
 /* Linear-2 tiles come in groups; group g begins behind g * group of them and ahead(g) Linear-1 tiles, ahead being the smaller
  * of a rising line and a constant: the last group that begins at or before `index` is the larger of what each of the two
  * alone would give. */
-XSTI_MOE_FN struct xsti_moe_task xsti_moe_interleaved_at(const struct xsti_moe_stream *s, uint32_t index)
+XSTI_MOE_FN struct xsti_moe_task xsti_moe_interleaved_at(const struct xsti_moe_stream *s, const uint32_t *table,
+                                                         uint32_t index)
 {
-    struct xsti_moe_task task = {1, 0, 0};
+    uint32_t linear = 1;
     const uint32_t l1 = s->blocks * s->n1, l2 = s->blocks * s->n2;
     uint32_t tile = index;
     if (s->n2 != 0 && index >= xsti_moe_least_of(s->lead, l1)) {
@@ -113,16 +134,13 @@ XSTI_MOE_FN struct xsti_moe_task xsti_moe_interleaved_at(const struct xsti_moe_s
         const uint32_t in_group = index - (g * s->group + xsti_moe_ahead(s, g));
         const uint32_t before = xsti_moe_least_of((g + 1) * s->group, l2);
         if (g * s->group + in_group < before) {
-            task.linear = 2;
+            linear = 2;
             tile = g * s->group + in_group;
         } else {
             tile = index - before;
         }
     }
-    const uint32_t columns = task.linear == 1 ? s->n1 : s->n2;
-    task.block = tile / columns;
-    task.column = tile - task.block * columns;
-    return task;
+    return xsti_moe_in_unit(s, table, linear, 0, tile, linear == 1 ? s->n1 : s->n2);
 }
 
 /* Waves end with an expert. */
@@ -135,25 +153,17 @@ XSTI_MOE_FN struct xsti_moe_task xsti_moe_wave_at(const struct xsti_moe_stream *
         const uint32_t least = xsti_moe_least_of(cursor->wave_begin + s->wave_blocks, s->blocks);
         cursor->wave_end = xsti_moe_first_block(table, xsti_moe_expert_from(s, table, least));
     }
-    struct xsti_moe_task task = {1, 0, 0};
-    const uint32_t l1 = (cursor->wave_end - cursor->wave_begin) * s->n1;
-    uint32_t tile = index - cursor->wave_base, columns = s->n1;
-    if (tile >= l1) {
-        task.linear = 2;
-        tile -= l1;
-        columns = s->n2;
-    }
-    const uint32_t block = tile / columns;
-    task.block = cursor->wave_begin + block;
-    task.column = tile - block * columns;
-    return task;
+    const uint32_t l1 = (cursor->wave_end - cursor->wave_begin) * s->n1, tile = index - cursor->wave_base;
+    if (tile < l1)
+        return xsti_moe_in_unit(s, table, 1, cursor->wave_begin, tile, s->n1);
+    return xsti_moe_in_unit(s, table, 2, cursor->wave_begin, tile - l1, s->n2);
 }
 
 /* Tile `index` of the stream, below xsti_moe_tiles. A cursor's indices only rise. */
 XSTI_MOE_FN struct xsti_moe_task xsti_moe_task_at(const struct xsti_moe_stream *s, const uint32_t *table,
                                                   struct xsti_moe_cursor *cursor, uint32_t index)
 {
-    return s->interleaved ? xsti_moe_interleaved_at(s, index) : xsti_moe_wave_at(s, table, cursor, index);
+    return s->interleaved ? xsti_moe_interleaved_at(s, table, index) : xsti_moe_wave_at(s, table, cursor, index);
 }
 
 #endif

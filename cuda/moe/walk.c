@@ -35,7 +35,7 @@ enum xst_status xst_moe_walk_begin(const struct xst_moe_shape *shape, const stru
         return xsti_fail(diag, XST_ERR_RANGE,
                          "moe: lead is %lld and group %lld; the interleaved schedule needs 1 of each", (long long)lead,
                          (long long)group);
-    struct xst_moe_walk walk = {.rows = rows, .experts = experts, .lead = lead, .group = group};
+    struct xst_moe_walk walk = {.rows = rows, .experts = experts, .lead = lead, .group = group, .unit = 1};
     walk.tile_rows = plan->tile_rows;
     walk.l1_per_block = counts.l1_per_block;
     walk.l2_per_block = counts.l2_per_block;
@@ -62,11 +62,19 @@ static void take(const struct xst_moe_walk *walk, struct xst_moe_cursor *cursor,
     tile->column = cursor->column;
     tile->rows = left < walk->tile_rows ? left : walk->tile_rows;
     cursor->taken++;
-    if (++cursor->column < columns)
-        return;
-    cursor->column = 0;
+    const int64_t blocks = blocks_of(walk, cursor->expert);
+    const int64_t first = cursor->in_expert / walk->unit * walk->unit; /* of the unit */
+    const int64_t end = first + walk->unit < blocks ? first + walk->unit : blocks;
     cursor->block++;
-    if (++cursor->in_expert < blocks_of(walk, cursor->expert))
+    if (++cursor->in_expert < end)
+        return;
+    if (++cursor->column < columns) { /* back to the unit's first block */
+        cursor->block -= end - first;
+        cursor->in_expert = first;
+        return;
+    }
+    cursor->column = 0;
+    if (end < blocks)
         return;
     cursor->in_expert = 0;
     cursor->expert++;
@@ -131,6 +139,6 @@ int64_t xst_moe_walk_live_blocks(const struct xst_moe_walk *walk)
             ahead = blocks > ahead ? blocks : ahead;
         }
     }
-    const int64_t live = ahead + 2 * in_flight + 2;
+    const int64_t live = ahead + 2 * in_flight + 2 * walk->unit;
     return live < walk->blocks ? live : walk->blocks > 0 ? walk->blocks : 1;
 }

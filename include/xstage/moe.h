@@ -103,12 +103,15 @@ struct xst_moe_cursor {
 
 /* The order in which a rank's CTAs take tiles: *wave* all Linear-1 tiles of the fewest experts with two of them per CTA, then
  * their Linear-2 tiles; *interleaved* Linear-1 tiles until `lead` + floor(rho * j) of them were taken before Linear-2 tile j,
- * j counted in groups of `group`. Block by block, columns inside. A Linear-2 tile needs all Linear-1 tiles of its block. */
+ * j counted in groups of `group`. Unit by unit, columns inside, blocks of the unit innermost: a unit is up to `unit` consecutive
+ * blocks of one expert (1, what xst_moe_walk_begin sets: block by block), so that tiles that read the same weights are taken one
+ * after the other. A Linear-2 tile needs all Linear-1 tiles of its block. */
 struct xst_moe_walk {
     const int64_t *rows; /* by local expert; the caller's */
     int64_t experts;
     int64_t tile_rows, l1_per_block, l2_per_block, producers;
     int64_t lead, group;
+    int64_t unit;   /* may be set after xst_moe_walk_begin */
     int64_t blocks; /* of the rank */
     int64_t wave_end;
     int interleaved;

@@ -86,6 +86,7 @@ struct xst_moe_order {
     int64_t slices;   /* paced: pieces a tile leaves in, 1, 2, 4, 8 */
     int64_t delay_ns; /* for tests: roles sleep up to so long before each task; else 0 */
     int64_t seed;     /* of the delays */
+    int64_t unit;     /* blocks of one expert whose tiles of a column follow each other (moe.h); 0, 1: block by block */
 };
 
 /* Fills the layout; XST_ERR_RANGE with the field, its value and its bound. No device is asked. */

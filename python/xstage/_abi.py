@@ -70,13 +70,6 @@ XST_AUDIT_TEXT_BYTES = 320
 XST_AUDIT_TRAFFIC = 0
 XST_AUDIT_FA_A2A = 1
 XST_AUDIT_MOE = 2
-XST_MOVED_SAME = 0
-XST_MOVED_BETTER = 1
-XST_MOVED_WORSE = 2
-XST_MOVED_REMOVED = 3
-XST_MOVED_ADDED = 4
-XST_MOVED_COUNT = 5
-XST_BENCH_KEY_BYTES = 320
 XST_TRACE_IDLE = 0
 XST_TRACE_LOAD = 1
 XST_TRACE_MATH = 2
@@ -92,6 +85,29 @@ XST_TRACE_ROLE_STORE = 2
 XST_TRACE_NO_TILE = -1
 XST_TRACE_MOST_FACTS = 32
 XST_TRACE_MOST_CALLS = 16
+XST_TRACE_CHECK_EQUAL = 0
+XST_TRACE_CHECK_LEAST = 1
+XST_TRACE_CHECK_MODEL = 2
+XST_TRACE_CHECK_tiles = 0
+XST_TRACE_CHECK_producers = 1
+XST_TRACE_CHECK_tiles_out_of_walk = 2
+XST_TRACE_CHECK_remote_bytes = 3
+XST_TRACE_CHECK_tiles_with_other_bytes = 4
+XST_TRACE_CHECK_first_burst_bytes = 5
+XST_TRACE_CHECK_bytes_before_last_tile = 6
+XST_TRACE_CHECK_gap_us = 7
+XST_TRACE_CHECK_issue_first_us = 8
+XST_TRACE_CHECK_issue_later_us = 9
+XST_TRACE_CHECK_late_us = 10
+XST_TRACE_CHECK_COUNT = 11
+XST_TRACE_MOST_CHECKS = 1408
+XST_MOVED_SAME = 0
+XST_MOVED_BETTER = 1
+XST_MOVED_WORSE = 2
+XST_MOVED_REMOVED = 3
+XST_MOVED_ADDED = 4
+XST_MOVED_COUNT = 5
+XST_BENCH_KEY_BYTES = 320
 XST_FA_A2A_VARIANT_FA_ONLY = 0
 XST_FA_A2A_VARIANT_A2A_ONLY = 1
 XST_FA_A2A_VARIANT_SERIAL = 2
@@ -417,8 +433,9 @@ class xst_moe_cursor(Structure):
 class xst_moe_walk(Structure):
     _fields_ = [
         ("rows", POINTER(c_int64)), ("experts", c_int64), ("tile_rows", c_int64), ("l1_per_block", c_int64),
-        ("l2_per_block", c_int64), ("producers", c_int64), ("lead", c_int64), ("group", c_int64), ("blocks", c_int64),
-        ("wave_end", c_int64), ("interleaved", c_int), ("l1", xst_moe_cursor), ("l2", xst_moe_cursor)
+        ("l2_per_block", c_int64), ("producers", c_int64), ("lead", c_int64), ("group", c_int64), ("unit", c_int64),
+        ("blocks", c_int64), ("wave_end", c_int64), ("interleaved", c_int), ("l1", xst_moe_cursor),
+        ("l2", xst_moe_cursor)
     ]
 
 
@@ -529,6 +546,41 @@ class xst_lead_knees(Structure):
     ]
 
 
+class xst_trace_span(Structure):
+    _fields_ = [
+        ("call", c_int32), ("rank", c_int32), ("sm", c_int32), ("cta", c_int32), ("unit", c_int32), ("role", c_int),
+        ("what", c_int), ("tile", c_int64), ("start_us", c_double), ("end_us", c_double), ("bytes", c_double),
+        ("stall_us", c_double)
+    ]
+
+
+class xst_trace_fact(Structure):
+    _fields_ = [
+        ("name", c_char * 24), ("value", c_int64)
+    ]
+
+
+class xst_trace_call(Structure):
+    _fields_ = [
+        ("variant", c_char * 24), ("lost", c_int64), ("ranks", c_int64), ("duration_us", c_double)
+    ]
+
+
+class xst_trace(Structure):
+    _fields_ = [
+        ("kernel", c_char * 24), ("fact_count", c_int64), ("facts", xst_trace_fact * 32), ("call_count", c_int64),
+        ("calls", xst_trace_call * 16), ("spans", POINTER(xst_trace_span)), ("span_count", c_size_t),
+        ("span_room", c_size_t)
+    ]
+
+
+class xst_trace_check(Structure):
+    _fields_ = [
+        ("call", c_int64), ("rank", c_int64), ("name", c_int), ("promised", xst_number), ("observed", xst_number),
+        ("holds", c_int)
+    ]
+
+
 class xst_compare_options(Structure):
     _fields_ = [
         ("noise_drain_frac", c_double), ("noise_floor_frac", c_double), ("noise_capacity_frac", c_double)
@@ -567,34 +619,6 @@ class xst_bench_comparison(Structure):
 class xst_rate(Structure):
     _fields_ = [
         ("name", c_char * 128), ("target", c_int), ("bytes_per_us", c_double)
-    ]
-
-
-class xst_trace_span(Structure):
-    _fields_ = [
-        ("call", c_int32), ("rank", c_int32), ("sm", c_int32), ("cta", c_int32), ("unit", c_int32), ("role", c_int),
-        ("what", c_int), ("tile", c_int64), ("start_us", c_double), ("end_us", c_double), ("bytes", c_double),
-        ("stall_us", c_double)
-    ]
-
-
-class xst_trace_fact(Structure):
-    _fields_ = [
-        ("name", c_char * 24), ("value", c_int64)
-    ]
-
-
-class xst_trace_call(Structure):
-    _fields_ = [
-        ("variant", c_char * 24), ("lost", c_int64), ("ranks", c_int64), ("duration_us", c_double)
-    ]
-
-
-class xst_trace(Structure):
-    _fields_ = [
-        ("kernel", c_char * 24), ("fact_count", c_int64), ("facts", xst_trace_fact * 32), ("call_count", c_int64),
-        ("calls", xst_trace_call * 16), ("spans", POINTER(xst_trace_span)), ("span_count", c_size_t),
-        ("span_room", c_size_t)
     ]
 
 
@@ -828,7 +852,7 @@ class xst_moe_call(Structure):
 class xst_moe_order(Structure):
     _fields_ = [
         ("schedule", c_int), ("lead", c_int64), ("group", c_int64), ("tile_rows", c_int64), ("store", c_int),
-        ("slices", c_int64), ("delay_ns", c_int64), ("seed", c_int64)
+        ("slices", c_int64), ("delay_ns", c_int64), ("seed", c_int64), ("unit", c_int64)
     ]
 
 
@@ -1158,10 +1182,11 @@ class xst_timeline_config(Structure):
         ("staging_slots", c_int64), ("issuer", c_int), ("coupling", c_int), ("counters", c_int64),
         ("mixes", POINTER(xst_mix)), ("mix_count", c_int64), ("post_delay_us", c_double), ("work_spread", c_double),
         ("start_skew_us", c_double), ("rate_step_us", c_double), ("scale_out", xst_scale_out), ("exact_links", c_int),
-        ("pull_hold_us", c_double), ("bystanders", c_int), ("prefetch_us", c_double), ("free_exchange", c_int),
-        ("seed", c_uint64), ("event_limit", c_int64), ("series_step_us", c_double), ("series_count", c_int64),
-        ("kind_names", c_char_p * 4), ("context", c_void_p), ("next", c_void_p), ("pull", c_void_p),
-        ("describe", c_void_p), ("counter_name", c_void_p), ("span", c_void_p), ("span_context", c_void_p)
+        ("slices", c_int64), ("pull_hold_us", c_double), ("bystanders", c_int), ("prefetch_us", c_double),
+        ("free_exchange", c_int), ("seed", c_uint64), ("event_limit", c_int64), ("series_step_us", c_double),
+        ("series_count", c_int64), ("kind_names", c_char_p * 4), ("context", c_void_p), ("next", c_void_p),
+        ("pull", c_void_p), ("describe", c_void_p), ("counter_name", c_void_p), ("span", c_void_p),
+        ("span_context", c_void_p)
     ]
 
 
@@ -1201,10 +1226,10 @@ class xst_timeline_result(Structure):
 class xst_timeline_options(Structure):
     _fields_ = [
         ("issuer", c_int), ("coupling", c_int), ("work_spread", c_double), ("start_skew_us", c_double),
-        ("rate_step_us", c_double), ("scale_out", xst_scale_out), ("exact_links", c_int), ("dispersion", c_int),
-        ("bystanders", c_int), ("ingress_bytes_per_us", c_double), ("no_free_run", c_int), ("seed", c_uint64),
-        ("event_limit", c_int64), ("series_step_us", c_double), ("series_count", c_int64), ("extrapolate", c_int),
-        ("span", c_void_p), ("span_context", c_void_p)
+        ("rate_step_us", c_double), ("scale_out", xst_scale_out), ("exact_links", c_int), ("slices", c_int64),
+        ("dispersion", c_int), ("bystanders", c_int), ("ingress_bytes_per_us", c_double), ("no_free_run", c_int),
+        ("seed", c_uint64), ("event_limit", c_int64), ("series_step_us", c_double), ("series_count", c_int64),
+        ("extrapolate", c_int), ("span", c_void_p), ("span_context", c_void_p)
     ]
 
 
@@ -1227,6 +1252,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_audit_fa_a2a": (c_int, [
         POINTER(xst_profile), POINTER(xst_fa_a2a_shape), POINTER(xst_fa_a2a_plan), POINTER(xst_audit_options),
         POINTER(xst_audit), POINTER(xst_diag)
+    ]),
+    "xst_audit_fa_a2a_trace": (c_int, [
+        POINTER(xst_trace), POINTER(xst_profile), POINTER(xst_audit_options), POINTER(xst_trace_check), c_size_t,
+        POINTER(c_size_t), POINTER(xst_diag)
     ]),
     "xst_audit_moe": (c_int, [
         POINTER(xst_profile), POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(xst_audit_options),
@@ -1520,10 +1549,14 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_trace_add_call": (c_int, [POINTER(xst_trace), c_char_p, POINTER(xst_diag)]),
     "xst_trace_add_fact": (c_int, [POINTER(xst_trace), c_char_p, c_int64, POINTER(xst_diag)]),
     "xst_trace_add_span": (c_int, [POINTER(xst_trace), POINTER(xst_trace_span), POINTER(xst_diag)]),
+    "xst_trace_check_kind": (c_int, [c_int]),
+    "xst_trace_check_meaning": (c_char_p, [c_int]),
+    "xst_trace_check_text": (c_char_p, [c_int]),
     "xst_trace_fact": (c_int, [POINTER(xst_trace), c_char_p, POINTER(c_int64), POINTER(xst_diag)]),
     "xst_trace_finish": (None, [POINTER(xst_trace)]),
     "xst_trace_free": (None, [POINTER(xst_trace)]),
-    "xst_trace_read": (c_int, [c_char_p, c_size_t, c_char_p, POINTER(xst_trace), POINTER(xst_diag)]),
+    "xst_trace_parse": (c_int, [c_char_p, c_char_p, c_size_t, POINTER(xst_trace), POINTER(xst_diag)]),
+    "xst_trace_read": (c_int, [c_char_p, POINTER(xst_trace), POINTER(xst_diag)]),
     "xst_trace_role_parse": (c_int, [c_char_p, POINTER(c_int)]),
     "xst_trace_role_text": (c_char_p, [c_int]),
     "xst_trace_what_parse": (c_int, [c_char_p, POINTER(c_int)]),
