@@ -284,4 +284,6 @@ def moe_order(
     )
     call("xst_moe_order_of", byref(setup), byref(choice), byref(layer), byref(order))
     schedule = function("xst_schedule_text")(order.schedule).decode()
-    return MoeOrder(schedule, order.lead, order.group, order.tile_rows, MOE_STORES[order.store], order.slices)
+    return MoeOrder(
+        schedule, order.lead, order.group, order.tile_rows, MOE_STORES[order.store], order.slices, order.unit
+    )

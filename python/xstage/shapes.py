@@ -217,6 +217,8 @@ class MoeOrder:
             250, else 128.
         store: how a finished Linear-2 tile leaves, "at_once" or "paced".
         slices: paced: pieces it leaves in, 1, 2, 4 or 8.
+        unit: row blocks of one expert whose tiles of a column follow each other, sharing the weights; 0: block by
+            block.
     """
 
     schedule: str = "wave"
@@ -225,6 +227,7 @@ class MoeOrder:
     tile_rows: int = 0
     store: str = "at_once"
     slices: int = 1
+    unit: int = 0
 
 
 Shape = Union[AttentionShape, MoeShape, Traffic]

@@ -206,7 +206,7 @@ def test_moe(size):
     assert difference < 1e-5 and got.dtype == torch.bfloat16
     for order in (
         MoeOrder("interleaved"),
-        MoeOrder("interleaved", lead=40, group=3),
+        MoeOrder("interleaved", lead=40, group=3, unit=4),
         MoeOrder("interleaved", tile_rows=64, store="paced", slices=4),
         MoeOrder(tile_rows=256),
     ):

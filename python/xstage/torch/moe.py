@@ -366,8 +366,7 @@ def _order(order: MoeOrder, struct: _abi.xst_moe_layer, layer: Layer) -> _abi.xs
         tile_rows=rows,
         store=MOE_STORES.index(order.store),
         slices=order.slices,
-        delay_ns=0,
-        seed=0,
+        unit=order.unit,
     )
     probe = _abi.xst_moe_call.from_buffer_copy(layer.call)
     probe.w1 = probe.w2 = probe.y = _ALIGN
