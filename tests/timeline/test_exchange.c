@@ -215,8 +215,9 @@ static void the_exchange_is_head_barrier_and_combine(void **state)
     struct fixture fixture;
     fixture_make(&fixture, 372e3, 1.5e-5, 18 * 1024);
     moe.memory_bytes_per_us = -1;
-    assert_int_equal(xst_timeline_moe(&fixture.profile, &shape, &plan, &moe, &options, &whole, &diag), XST_ERR_RANGE);
     xst_timeline_result_free(&there);
+    xst_timeline_result_free(&whole);
+    assert_int_equal(xst_timeline_moe(&fixture.profile, &shape, &plan, &moe, &options, &whole, &diag), XST_ERR_RANGE);
     xst_timeline_result_free(&bare);
 }
 
