@@ -299,6 +299,11 @@ enum xst_status xst_moe_choose(const struct xst_moe_setup *setup, const int64_t 
                                void *workspace, size_t workspace_bytes, struct xst_moe_choice *choice_out,
                                struct xst_diag *diag);
 
+/* Row blocks whose tiles of a column should follow each other in the interleaved order (moe.h, unit): 8 where an expert's
+ * Linear-1 weights, more than 16 MB, do not stay in the L2 until the expert's next blocks come; else 1. Waves hold whole experts
+ * and need none. */
+int64_t xst_moe_unit_of(const struct xst_moe_shape *shape);
+
 /* What the fused kernel of moe_kernel.h is told, in its units: the least predicted candidate that it can run. It cuts no waves
  * (wave_blocks) and has no 4-byte stores; plain stores are `at_once`, bulk stores `paced`. The layer must be the setup's: sizes,
  * bf16, tiles of 256 columns and 64, 128 or 256 rows, `ctas` CTAs (two to a tile of 256 rows: plan for half as many producers).

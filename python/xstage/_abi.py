@@ -1402,6 +1402,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(xst_traffic), POINTER(xst_diag)
     ]),
     "xst_moe_unfused": (c_int, [c_void_p, POINTER(xst_moe_call), POINTER(xst_moe_order), c_void_p, POINTER(xst_diag)]),
+    "xst_moe_unit_of": (c_int64, [POINTER(xst_moe_shape)]),
     "xst_moe_walk_begin": (c_int, [
         POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(c_int64), c_int64, c_int64, c_int64,
         POINTER(xst_moe_walk), POINTER(xst_diag)

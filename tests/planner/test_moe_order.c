@@ -90,6 +90,8 @@ static void order_is_the_best_that_runs(void **state)
                 xt_ok(xst_moe_order_of(&step.setup, &step.choice, &layer, &order, &diag), &diag);
                 assert_int_equal(order.tile_rows, tile_rows[t]);
                 assert_true(order.lead >= 1 && order.group >= 1);
+                assert_int_equal(order.unit,
+                                 order.schedule == XST_SCHEDULE_WAVE ? 1 : xst_moe_unit_of(&step.setup.shape));
                 assert_true(order.slices == 1 || (order.store == XST_MOE_STORE_PACED &&
                                                   (order.slices == 2 || order.slices == 4 || order.slices == 8)));
                 double best = INFINITY, told = INFINITY;
@@ -109,6 +111,14 @@ static void order_is_the_best_that_runs(void **state)
                 walk_agrees(&step, &order);
                 xst_profile_free(&step.profile);
             }
+}
+
+static void units_where_weights_do_not_stay(void **state)
+{
+    (void)state;
+    const struct xst_moe_shape narrow = {2048, 768, 128, 8, 4096, 8, 2}, wide = {4096, 2048, 256, 6, 8192, 8, 2};
+    assert_int_equal(xst_moe_unit_of(&narrow), 1);
+    assert_int_equal(xst_moe_unit_of(&wide), 8);
 }
 
 static void slices_keep_loads_free(void **state)
@@ -172,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_is_the_best_that_runs),
+        cmocka_unit_test(units_where_weights_do_not_stay),
         cmocka_unit_test(slices_keep_loads_free),
         cmocka_unit_test(what_differs_is_named),
     };
