@@ -5,7 +5,8 @@
 usage: bench/moe_peers.py [LIBXSTAGE.so] [--json FILE] [--layers flash,v3,qwen235,qwen30] [--tokens 1024,8192] [--rounds 7]
 One rank's share of 8 ranks, every row at home. Variants: moe_wave, moe_interleaved (lead --lead), moe_unfused; torch_gemms (the two
 grouped GEMMs alone), torch_serial (gather, grouped GEMM, silu and product, grouped GEMM, weighted sum), both with weights of either
-layout, ..._kn depth-major. Ours is compared with torch_serial before anything is timed. Prints a table; --json writes rows of the bench schema. Needs PyTorch and a Hopper GPU.
+layout, ..._kn depth-major. Ours is compared with torch_serial before anything is timed. Prints a table; --json writes rows of the bench
+schema. Needs PyTorch and a Hopper GPU.
 """
 import argparse
 import ctypes as C
@@ -38,7 +39,7 @@ class Call(C.Structure):
 
 class Order(C.Structure):
     _fields_ = [("schedule", C.c_int), ("lead", i64), ("group", i64), ("tile_rows", i64), ("store", C.c_int), ("slices", i64),
-                ("delay_ns", i64), ("seed", i64)]
+                ("delay_ns", i64), ("seed", i64), ("unit", i64)]
 
 
 class Diag(C.Structure):
@@ -146,8 +147,8 @@ def bench(moe, name, tokens, args):
     del gate, up
     call = moe.prepare(x, ids, weights.float(), w1, w2, y)
     rows = args.tile_rows or (64 if tokens * topk <= 64 * experts else 128)
-    orders = {"moe_unfused": (Order(0, 0, 0, rows, 0, 1, 0, 0), False), "moe_wave": (Order(0, 0, 0, rows, 0, 1, 0, 0), True),
-              "moe_interleaved": (Order(1, args.lead, 1, rows, 0, 1, 0, 0), True)}
+    orders = {"moe_unfused": (Order(0, 0, 0, rows, 0, 1, 0, 0, 1), False), "moe_wave": (Order(0, 0, 0, rows, 0, 1, 0, 0, 1), True),
+              "moe_interleaved": (Order(1, args.lead, 1, rows, 0, 1, 0, 0, 8 if 4 * inter * hidden > 16e6 else 1), True)}
     want = serial().double()
     for variant, (order, fused) in orders.items():
         functions[variant] = lambda order=order, fused=fused: moe.enqueue(call, order, fused)

@@ -73,7 +73,7 @@ static int same(const struct xst_moe_bench_entry *a, const struct xst_moe_bench_
 {
     const struct xst_moe_order *const x = &a->order, *const y = &b->order;
     return a->form == b->form && x->schedule == y->schedule && x->lead == y->lead && x->group == y->group &&
-           x->store == y->store && x->slices == y->slices;
+           x->store == y->store && x->slices == y->slices && x->unit == y->unit;
 }
 
 /* Its index; the one that is there already when it comes twice. */
@@ -81,6 +81,7 @@ static enum xst_status add(struct job *job, struct cell *cell, enum xst_moe_form
                            size_t *index_out)
 {
     order.tile_rows = cell->tile_rows;
+    order.unit = order.unit > 1 ? order.unit : 1;
     if (order.schedule == XST_SCHEDULE_WAVE)
         order.lead = order.group = 0;
     const struct xst_moe_bench_entry entry = {form, order};
@@ -115,25 +116,38 @@ static int asked(const struct cli *cli, const char *option, const char *word)
     return strcmp(text, "all") == 0 || strcmp(text, word) == 0;
 }
 
-static enum xst_status add_schedules(struct job *job, struct cell *cell, struct xst_moe_order order)
+static enum xst_status add_leads(struct job *job, struct cell *cell, struct xst_moe_order order)
 {
     const struct cli_sweep *const leads = cli_sweep_of(job->cli, "lead");
     const struct cli_sweep *const groups = cli_sweep_of(job->cli, "group");
     enum xst_status status = XST_OK;
     size_t index;
-    if (asked(job->cli, "schedule", "wave")) {
-        order.schedule = XST_SCHEDULE_WAVE;
-        status = add_fused(job, cell, &order, &index);
-    }
-    if (!asked(job->cli, "schedule", "interleaved"))
-        return status;
-    order.schedule = XST_SCHEDULE_INTERLEAVED;
     for (size_t g = 0; g < groups->count; g++)
         for (size_t i = 0; i < (leads->count ? leads->count : 1) && status == XST_OK; i++) {
             order.group = (int64_t)groups->values[g];
             order.lead = leads->count ? (int64_t)leads->values[i] : cell->knee;
             status = add_fused(job, cell, &order, &index);
         }
+    return status;
+}
+
+static enum xst_status add_schedules(struct job *job, struct cell *cell, struct xst_moe_order order)
+{
+    const struct cli_sweep *const units = cli_sweep_of(job->cli, "unit");
+    const struct xst_moe_shape shape = shape_of(&cell->bench);
+    enum xst_status status = XST_OK;
+    size_t index;
+    for (size_t u = 0; u < units->count && status == XST_OK; u++) {
+        const int64_t unit = (int64_t)units->values[u];
+        order.schedule = XST_SCHEDULE_WAVE;
+        order.unit = unit > 0 ? unit : 1;
+        if (asked(job->cli, "schedule", "wave"))
+            status = add_fused(job, cell, &order, &index);
+        order.schedule = XST_SCHEDULE_INTERLEAVED;
+        order.unit = unit > 0 ? unit : xst_moe_unit_of(&shape);
+        if (status == XST_OK && asked(job->cli, "schedule", "interleaved"))
+            status = add_leads(job, cell, order);
+    }
     return status;
 }
 

@@ -84,6 +84,7 @@ static struct cli_cell get_checked(const void *row)
     X(experts, bench.experts)                                                                                          \
     X(topk, bench.topk)                                                                                                \
     X(tokens, bench.tokens)                                                                                            \
+    X(unit, row.entry.order.unit)                                                                                      \
     X(tile_rows, row.entry.order.tile_rows)                                                                            \
     X(rows, row.rows)                                                                                                  \
     X(ctas, row.ctas)                                                                                                  \
@@ -136,6 +137,7 @@ static const struct cli_column columns[] = {
     {"store", NULL, CLI_SHOW_PLAIN, 0, get_store},
     {"lead", NULL, CLI_SHOW_PLAIN, 0, get_lead},
     {"group", NULL, CLI_SHOW_PLAIN, 1, get_group},
+    {"unit", NULL, CLI_SHOW_PLAIN, 1, get_unit},
     {"tile_rows", NULL, CLI_SHOW_PLAIN, 1, get_tile_rows},
     {"slices", NULL, CLI_SHOW_PLAIN, 1, get_slices},
     {"rows", NULL, CLI_SHOW_PLAIN, 1, get_rows},

@@ -193,7 +193,7 @@ static struct xst_moe_bench_row make_row(const struct xsti_moe_bench_state *b, s
 static int same_order(const struct xst_moe_order *a, const struct xst_moe_order *b)
 {
     return a->schedule == b->schedule && a->lead == b->lead && a->group == b->group && a->tile_rows == b->tile_rows &&
-           a->store == b->store && a->slices == b->slices;
+           a->store == b->store && a->slices == b->slices && a->unit == b->unit;
 }
 
 static void compare_rows(struct xst_moe_bench_row *rows, size_t count)

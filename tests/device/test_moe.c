@@ -179,6 +179,7 @@ static void fuzz_layer(int which)
             each[r] = orders[moe_pick((int64_t)count)];
             each[r].lead = 1 + moe_pick(60);
             each[r].group = 1 + moe_pick(8);
+            each[r].unit = moe_pick(3) ? 1 : moe_pick(10);
             each[r].delay_ns = moe_pick(3) ? 0 : 5000;
             each[r].seed = moe_pick(1000);
         }
