@@ -26,15 +26,17 @@ LAYERS = {"flash": (4096, 2048, 32, 6), "v3": (7168, 2048, 32, 8), "pro": (7168,
 
 class Layer(C.Structure):
     _fields_ = [(n, i64) for n in ("hidden", "inter", "experts", "topk", "tokens_most", "ranks", "ctas")]
+    _fields_ += [("dtype", C.c_int)]
 
 
 class Layout(C.Structure):
-    _fields_ = [(n, u64) for n in ("bytes", "x", "ids", "weights", "combine", "control")]
+    _fields_ = [(n, u64) for n in ("bytes", "x", "ids", "weights", "combine", "control", "x_scales")]
 
 
 class Call(C.Structure):
     _fields_ = [("layer", Layer), ("rank", i64), ("tokens", i64), ("clamp", C.c_double), ("w1", u64), ("w2", u64), ("y", u64),
-                ("buffers", C.POINTER(u64)), ("combine", C.POINTER(u64)), ("limit_us", C.c_double)]
+                ("buffers", C.POINTER(u64)), ("combine", C.POINTER(u64)), ("limit_us", C.c_double), ("w1_scales", u64),
+                ("w2_scales", u64)]
 
 
 class Order(C.Structure):

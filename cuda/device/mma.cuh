@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mma.cuh - wgmma: a warpgroup's 64 x N tile of bf16 products with fp32 sums, 16 deep an instruction.
+ * mma.cuh - wgmma: a warpgroup's 64 x N tile of products with fp32 sums; an instruction is 32 bytes of a row deep, 16 values bf16
+ * or 32 values e4m3.
  *
  * Sums: lane l of warp w holds rows 16 w + l / 4 and + 8; values 4 j, 4 j + 1 are columns 8 j + 2 (l mod 4) and + 1 of the first
  * row, 4 j + 2, 4 j + 3 the same columns of the second. As A operand in registers the packed pairs of values 8 k .. 8 k + 7 are
@@ -113,6 +114,15 @@ XST_MMA(80, 40, 41, 42, 43, 44, 45);
 XST_MMA(128, 64, 65, 66, 67, 68, 69);
 XST_MMA(192, 96, 97, 98, 99, 100, 101);
 XST_MMA(256, 128, 129, 130, 131, 132, 133);
+
+/* sums (+)= A B, both e4m3 in shared memory and K-major. The tensor core adds with fewer bits than a float has. */
+template <bool Add> __device__ __forceinline__ void mma_e4m3_ss(float (&d)[128], uint64_t a, uint64_t b)
+{
+    asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %130, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n256k32.f32.e4m3.e4m3 {" XST_LIST256 "}, %128, %129, p, 1, 1;\n}"
+                 : XST_OUTS256(d)
+                 : "l"(a), "l"(b), "n"(Add ? 1 : 0));
+}
 
 } // namespace xst
 

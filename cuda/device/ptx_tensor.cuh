@@ -179,6 +179,14 @@ __device__ __forceinline__ uint32_t pack_bf16(float low, float high)
     return pair;
 }
 
+/* Two floats to e4m3, round to nearest even, beyond 448 to 448; `low` goes to the lower byte. */
+__device__ __forceinline__ uint16_t pack_e4m3(float low, float high)
+{
+    uint16_t pair;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+
 /* ---- plain loads ---- */
 
 __device__ __forceinline__ uint4 load_16(uint64_t address)
@@ -188,6 +196,14 @@ __device__ __forceinline__ uint4 load_16(uint64_t address)
                  : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
                  : "l"(address)
                  : "memory");
+    return v;
+}
+
+/* Of data that nobody writes during the launch. */
+__device__ __forceinline__ float load_constant_float(uint64_t address)
+{
+    float v;
+    asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(v) : "l"(address));
     return v;
 }
 
@@ -266,6 +282,18 @@ __device__ __forceinline__ void matrix_store_4(uint32_t address, uint32_t r0, ui
     asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address), "r"(r0), "r"(r1),
                  "r"(r2), "r"(r3)
                  : "memory");
+}
+
+__device__ __forceinline__ float shared_load_float(uint32_t address)
+{
+    float v;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address) : "memory");
+    return v;
+}
+
+__device__ __forceinline__ void shared_store_2(uint32_t address, uint16_t value)
+{
+    asm volatile("st.shared.b16 [%0], %1;" ::"r"(address), "h"(value) : "memory");
 }
 
 __device__ __forceinline__ uint64_t shared_load_8(uint32_t address)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * config.cuh - the compile-time shape of one kernel: rows of a tile, how Linear-2 tiles leave, fused or one layer alone.
+ * config.cuh - the compile-time shape of one kernel: type of the operands, rows of a tile, how Linear-2 tiles leave, fused or one
+ * layer alone.
  */
 #ifndef XST_MOE_CONFIG_CUH
 #define XST_MOE_CONFIG_CUH
@@ -12,13 +13,18 @@ namespace xst {
 /* FUSED: everything. ONE: the tiles of one linear layer (the stream's n1 or n2 is 0), results to pool rows on this device. */
 enum { MODE_FUSED = 0, MODE_ONE = 1 };
 
-template <int TileRows_, int Method_, int Mode_> struct Config {
+/* Threads of a CTA, in every kernel. */
+enum { ALL_THREADS = 384 };
+
+template <int TileRows_, int Method_, int Mode_, int Type_ = XSTI_MOE_BF16> struct Config {
     static constexpr int TILE_ROWS = TileRows_;
     static constexpr int METHOD = Method_;
     static constexpr int MODE = Mode_;
+    static constexpr bool E4M3 = Type_ == XSTI_MOE_E4M3;
 
     static constexpr int GROUPS = 2; /* warpgroups that compute */
     static constexpr int THREADS = 128 + 128 * GROUPS;
+    static_assert(THREADS == ALL_THREADS, "the tail counts on it");
     static constexpr int MATH_WARPS = 4 * GROUPS;
 
     /* 256 rows are split over two CTAs, which share the weights they load. */
@@ -29,8 +35,11 @@ template <int TileRows_, int Method_, int Mode_> struct Config {
     static constexpr bool SPLIT_ROWS = CTA_ROWS == 128;
     static constexpr int GROUP_COLS = SPLIT_ROWS ? XSTI_MOE_TILE_COLS : XSTI_MOE_TILE_COLS / 2;
 
-    static constexpr int A_BYTES = CTA_ROWS * XSTI_MOE_TILE_DEPTH * 2;
-    static constexpr int B_BYTES = XSTI_MOE_TILE_COLS * XSTI_MOE_TILE_DEPTH * 2;
+    /* An inner step is one panel deep: 128 bytes of a row. */
+    static constexpr int DEPTH = E4M3 ? XSTI_MOE_DEPTH_E4M3 : XSTI_MOE_DEPTH_BF16;
+    static constexpr int A_BYTES = CTA_ROWS * XSTI_MOE_STEP_BYTES;
+    static constexpr int B_BYTES = XSTI_MOE_TILE_COLS * XSTI_MOE_STEP_BYTES;
+    static constexpr int SCALE_BYTES = E4M3 ? CTA_ROWS * 4 : 0; /* of the rows, a step */
     static constexpr int STAGES = METHOD == XSTI_MOE_PACED && SPLIT_ROWS ? 3 : 4;
 
     /* Staging belongs to a warp: 8 rows of 128 columns at a time, or, paced, its 16 rows of a Linear-2 tile, skewed by 16
@@ -40,15 +49,16 @@ template <int TileRows_, int Method_, int Mode_> struct Config {
     static constexpr int STAGE_WARP_BYTES = METHOD == XSTI_MOE_PACED ? 16 * PACED_ROW_BYTES : PASS_BYTES;
 
     static constexpr int PULL_WARPS = 2;
-    static constexpr int PULL_BYTES = METHOD == XSTI_MOE_PACED ? 2048 : 4096;
+    static constexpr int PULL_BYTES = METHOD == XSTI_MOE_PACED ? 2048 : E4M3 ? 3584 : 4096;
 
     /* 64,512 registers in all (168 a thread at launch), in steps of 8 a thread. Which split spills nothing was found by trying. */
-    static constexpr bool MATH_HEAVY = TILE_ROWS == 64 || (TILE_ROWS == 128 && METHOD == XSTI_MOE_PACED);
+    static constexpr bool MATH_HEAVY = TILE_ROWS == 64 || (TILE_ROWS == 128 && METHOD == XSTI_MOE_PACED) || E4M3;
     static constexpr int SERVE_REGISTERS = MATH_HEAVY ? 72 : 88;
     static constexpr int MATH_REGISTERS = MATH_HEAVY ? 216 : 208;
     static_assert(SERVE_REGISTERS + GROUPS * MATH_REGISTERS == 504, "168 registers for each of three warpgroups");
 
     static_assert(TILE_ROWS == 64 || TILE_ROWS == 128 || TILE_ROWS == 256, "a tile has 64, 128 or 256 rows");
+    static_assert(SPLIT_ROWS || !E4M3, "a row's 128 activations, which share a scale, belong to one warp");
 };
 
 /* Hardware barriers; 0 is __syncthreads. */

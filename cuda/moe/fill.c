@@ -20,8 +20,8 @@ static int64_t ceil_div(int64_t a, int64_t b)
 /* Bits of FNV-1a over what all ranks must agree on. */
 static uint32_t layer_hash(const struct xst_moe_layer *layer)
 {
-    const int64_t fields[] = {layer->hidden, layer->inter,       layer->experts,
-                              layer->topk,   layer->tokens_most, layer->ranks};
+    const int64_t fields[] = {layer->hidden,      layer->inter, layer->experts, layer->topk,
+                              layer->tokens_most, layer->ranks, layer->dtype};
     uint64_t hash = UINT64_C(14695981039346656037);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         for (int byte = 0; byte < 8; byte++)
@@ -49,7 +49,12 @@ static void fill_buffers(const struct xst_moe_call *call, const struct xsti_moe_
     params->pool_act = own + regions->pool_act;
     params->mid = own + regions->mid;
     params->y = call->y;
+    params->x_scales = own + regions->pool_x_scales;
+    params->act_scales = own + regions->act_scales;
+    params->w1_scales = call->w1_scales;
+    params->w2_scales = call->w2_scales;
     params->x_at = regions->open.x;
+    params->x_scales_at = regions->open.x_scales;
     params->weights_at = regions->open.weights;
     params->counts_at = regions->counts;
     params->list_at = regions->list;
@@ -64,8 +69,11 @@ static void fill_layer(const struct xst_moe_call *call, const struct xsti_moe_re
     xst_moe_experts_of(&shape, call->rank, &first, &end);
     params->rank = (int32_t)call->rank;
     params->ranks = (int32_t)layer->ranks;
+    params->dtype = (int32_t)layer->dtype;
+    params->row_bytes = (int32_t)(layer->hidden * xsti_moe_element_bytes(layer->dtype));
     params->hidden = (int32_t)layer->hidden;
     params->inter = (int32_t)layer->inter;
+    params->pool_rows = (int32_t)regions->pool_rows;
     params->topk = (int32_t)layer->topk;
     params->tokens = (int32_t)call->tokens;
     params->experts = (int32_t)layer->experts;

@@ -43,7 +43,7 @@ __device__ __forceinline__ void serve(SharedStorage<C> &smem, const xsti_moe_par
     const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     if (warp < 2) {
         if constexpr (C::MODE == MODE_FUSED)
-            role_pull<C::PULL_WARPS, C::PULL_BYTES>(p, stream, smem.table, smem.pull, warp, fault);
+            role_pull<C::E4M3, C::PULL_WARPS, C::PULL_BYTES>(p, stream, smem.table, smem.pull, warp, fault);
     } else if (warp == 2) {
         if (lane == 0)
             role_load_rows(smem, p, stream, fault);

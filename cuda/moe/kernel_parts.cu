@@ -27,14 +27,54 @@ __device__ __forceinline__ const xsti_moe_meta &meta_of(const xsti_moe_params &p
     return reinterpret_cast<const xsti_moe_meta *>(p.meta)[row];
 }
 
-/* Eight columns of an activated row: 8 of gate and the 8 of up behind them. */
-__device__ __forceinline__ void activate_eight(const xsti_moe_params &p, uint32_t row, uint32_t column, float weight)
+/* Gate and up of the 8 columns from `column` on of a row. */
+struct GateUp {
+    uint4 gate, up;
+};
+__device__ __forceinline__ GateUp load_eight(const xsti_moe_params &p, uint32_t row, uint32_t column)
 {
     const uint64_t from = p.mid + (static_cast<uint64_t>(row) * p.inter + column) * 4;
-    const uint4 gate = load_16(from), up = load_16(from + 16);
+    return {load_16(from), load_16(from + 16)};
+}
+
+/* Eight columns of an activated row. */
+__device__ __forceinline__ void activate_eight(const xsti_moe_params &p, uint32_t row, uint32_t column, float weight)
+{
+    const auto [gate, up] = load_eight(p, row, column);
     store_16(p.pool_act + (static_cast<uint64_t>(row) * p.inter + column) * 2,
              {gated_pair<true>(gate.x, up.x, weight, p.clamp), gated_pair<true>(gate.y, up.y, weight, p.clamp),
               gated_pair<true>(gate.z, up.z, weight, p.clamp), gated_pair<true>(gate.w, up.w, weight, p.clamp)});
+}
+
+/* The same to e4m3: 16 lanes do 128 columns, which share a scale. */
+__device__ __forceinline__ void quantise_eight(const xsti_moe_params &p, uint32_t row, uint32_t column, float weight)
+{
+    const uint32_t inter = p.inter;
+    const auto [gate, up] =
+        load_eight(p, row, min(column, inter - 8)); /* lanes without columns are no others' neighbours */
+    const float2 two[4] = {gated_floats<true>(gate.x, up.x, weight, p.clamp),
+                           gated_floats<true>(gate.y, up.y, weight, p.clamp),
+                           gated_floats<true>(gate.z, up.z, weight, p.clamp),
+                           gated_floats<true>(gate.w, up.w, weight, p.clamp)};
+    float most = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        most = fmaxf(most, fmaxf(fabsf(two[i].x), fabsf(two[i].y)));
+#pragma unroll
+    for (int step = 1; step < 16; step *= 2)
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step, 16));
+    const Scale scale = scale_for(most);
+    uint32_t pair[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        pair[i] = pack_e4m3(two[i].x * scale.inverse, two[i].y * scale.inverse);
+    if (column >= inter)
+        return;
+    *reinterpret_cast<uint2 *>(p.pool_act + static_cast<uint64_t>(row) * inter + column) = {pair[0] | pair[1] << 16,
+                                                                                            pair[2] | pair[3] << 16};
+    if (column % XSTI_MOE_SCALED == 0)
+        store_4(p.act_scales + (static_cast<uint64_t>(column / XSTI_MOE_SCALED) * p.pool_rows + row) * 4,
+                __float_as_uint(scale.value));
 }
 
 __device__ __forceinline__ void send_row(const xsti_moe_params &p, uint32_t row, uint32_t lane)
@@ -81,8 +121,9 @@ extern "C" __global__ void __launch_bounds__(384, 1) xst_moe_dispatch(const __gr
     xst::head_receive(p, smem.scratch, smem.table, epoch, true);
     xsti_moe_stream stream = p.stream;
     stream.blocks = xsti_moe_first_block(smem.table, p.experts_here);
-    xst::role_pull<xst::PART_PULL_WARPS, xst::PART_PULL_BYTES>(p, stream, smem.table, smem.pull, threadIdx.x / 32,
-                                                               &reinterpret_cast<xsti_moe_control *>(p.control)->fault);
+    xst::role_pull<true, xst::PART_PULL_WARPS, xst::PART_PULL_BYTES>(p, stream, smem.table, smem.pull, threadIdx.x / 32,
+                                                                     &reinterpret_cast<xsti_moe_control *>(p.control)
+                                                                          ->fault);
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1) xst_moe_activate(const __grid_constant__ xsti_moe_params p)
@@ -96,8 +137,13 @@ extern "C" __global__ void __launch_bounds__(384, 1) xst_moe_activate(const __gr
         if (!xst::row_exists(stream, smem.table, at))
             continue;
         const float weight = xst::meta_of(p, at).weight;
-        for (uint32_t column = lane * 8; column < static_cast<uint32_t>(p.inter); column += 256)
-            xst::activate_eight(p, at, column, weight);
+        for (uint32_t first = 0; first < static_cast<uint32_t>(p.inter); first += 256) {
+            const uint32_t column = first + lane * 8;
+            if (p.dtype == XSTI_MOE_E4M3)
+                xst::quantise_eight(p, at, column, weight);
+            else if (column < static_cast<uint32_t>(p.inter))
+                xst::activate_eight(p, at, column, weight);
+        }
     }
 }
 

@@ -9,12 +9,12 @@
 
 #include "gpu/device.h"
 
-enum { XSTI_MOE_VARIANT_COUNT = 9 };
+enum { XSTI_MOE_VARIANT_COUNT = 15 };
 
 struct xst_moe_kernels {
     struct xsti_driver driver;
     struct xsti_device device;
-    CUmodule m64, m128, m256, parts;
+    CUmodule m64, m128, m256, e4m3, parts;
     struct xsti_kernel variant[XSTI_MOE_VARIANT_COUNT];
     struct xsti_kernel dispatch, activate, combine, absent;
     int device_open;

@@ -13,18 +13,25 @@ enum { MODE_fused, MODE_one, STORE_at_once = XST_MOE_STORE_AT_ONCE, STORE_paced 
 enum { THREADS = 384, PART_SHARED_BYTES = 117120 };
 
 struct variant {
-    int tile_rows, mode, store, shared_bytes;
+    int dtype, tile_rows, mode, store, shared_bytes;
     const char *name;
 };
-#define X(rows, mode, store, shared) {rows, MODE_##mode, STORE_##store, shared, "xst_moe_m" #rows "_" #mode "_" #store},
-static const struct variant variants[] = {XSTI_MOE_VARIANTS_M64(X) XSTI_MOE_VARIANTS_M128(X) XSTI_MOE_VARIANTS_M256(X)};
+#define X(rows, mode, store, shared)                                                                                   \
+    {XST_MOE_BF16, rows, MODE_##mode, STORE_##store, shared, "xst_moe_m" #rows "_" #mode "_" #store},
+#define Y(rows, mode, store, shared)                                                                                   \
+    {XST_MOE_E4M3, rows, MODE_##mode, STORE_##store, shared, "xst_moe_e4m3_m" #rows "_" #mode "_" #store},
+static const struct variant variants[] = {XSTI_MOE_VARIANTS_M64(X) XSTI_MOE_VARIANTS_M128(X) XSTI_MOE_VARIANTS_M256(X)
+                                              XSTI_MOE_VARIANTS_E4M3(Y)};
 #undef X
+#undef Y
 enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
 
 _Static_assert((int)VARIANT_COUNT == (int)XSTI_MOE_VARIANT_COUNT, "kernels.h has another count");
 
-static CUmodule module_of(const struct xst_moe_kernels *kernels, int tile_rows)
+static CUmodule module_of(const struct xst_moe_kernels *kernels, int dtype, int tile_rows)
 {
+    if (dtype == XST_MOE_E4M3)
+        return kernels->e4m3;
     return tile_rows == 64 ? kernels->m64 : tile_rows == 128 ? kernels->m128 : kernels->m256;
 }
 
@@ -34,10 +41,11 @@ static enum xst_status find_all(struct xst_moe_kernels *kernels, struct xst_diag
     XSTI_TRY(xsti_module_load(device, "moe/kernel_m64", &kernels->m64, diag));
     XSTI_TRY(xsti_module_load(device, "moe/kernel_m128", &kernels->m128, diag));
     XSTI_TRY(xsti_module_load(device, "moe/kernel_m256", &kernels->m256, diag));
+    XSTI_TRY(xsti_module_load(device, "moe/kernel_e4m3", &kernels->e4m3, diag));
     XSTI_TRY(xsti_module_load(device, "moe/kernel_parts", &kernels->parts, diag));
     for (int i = 0; i < VARIANT_COUNT; i++)
-        XSTI_TRY(xsti_kernel_find(device, module_of(kernels, variants[i].tile_rows), variants[i].name,
-                                  variants[i].shared_bytes, &kernels->variant[i], diag));
+        XSTI_TRY(xsti_kernel_find(device, module_of(kernels, variants[i].dtype, variants[i].tile_rows),
+                                  variants[i].name, variants[i].shared_bytes, &kernels->variant[i], diag));
     const struct {
         const char *name;
         struct xsti_kernel *kernel;
@@ -78,6 +86,7 @@ void xst_moe_close(struct xst_moe_kernels *kernels)
         xsti_module_unload(&kernels->device, kernels->m64);
         xsti_module_unload(&kernels->device, kernels->m128);
         xsti_module_unload(&kernels->device, kernels->m256);
+        xsti_module_unload(&kernels->device, kernels->e4m3);
         xsti_module_unload(&kernels->device, kernels->parts);
         xsti_device_close(&kernels->device);
     }
@@ -122,7 +131,8 @@ static enum xst_status launch_tiles(const struct xst_moe_kernels *kernels, const
     const int mode = part == XSTI_MOE_BOTH ? MODE_fused : MODE_one;
     const int store = part == XSTI_MOE_BOTH ? (int)order->store : (int)STORE_at_once;
     int i = 0;
-    while (variants[i].tile_rows != order->tile_rows || variants[i].mode != mode || variants[i].store != store)
+    while (variants[i].dtype != (int)call->layer.dtype || variants[i].tile_rows != order->tile_rows ||
+           variants[i].mode != mode || variants[i].store != store)
         i++;
     XSTI_TRY(xsti_moe_regions(&call->layer, &regions, diag));
     xsti_moe_fill(call, order, part, &regions, &params);

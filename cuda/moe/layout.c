@@ -12,8 +12,30 @@ _Static_assert((int)XST_MOE_MOST_TOPK == (int)XSTI_MOE_MOST_TOPK, "two bounds of
 _Static_assert((int)XST_MOE_MOST_LOCAL_EXPERTS == (int)XSTI_MOE_MOST_LOCAL_EXPERTS, "two bounds of local experts");
 _Static_assert((int)XST_MOE_STORE_AT_ONCE == (int)XSTI_MOE_AT_ONCE && (int)XST_MOE_STORE_PACED == (int)XSTI_MOE_PACED,
                "two lists of stores");
+_Static_assert((int)XST_MOE_BF16 == (int)XSTI_MOE_BF16 && (int)XST_MOE_E4M3 == (int)XSTI_MOE_E4M3,
+               "two lists of types");
 
 enum { REGION_ALIGN = 1024, MOST_WIDTH = 65536, MOST_TOKENS = 1 << 20, MOST_CTAS = 65535, LARGEST_BLOCK = 256 };
+
+const char *xst_moe_dtype_text(enum xst_moe_dtype dtype)
+{
+    static const char *const texts[] = {
+#define X(NAME, text, bytes) text,
+        XST_MOE_DTYPE_MAP(X)
+#undef X
+    };
+    return texts[dtype];
+}
+
+int64_t xsti_moe_element_bytes(enum xst_moe_dtype dtype)
+{
+    static const int64_t bytes_of[] = {
+#define X(NAME, text, bytes) bytes,
+        XST_MOE_DTYPE_MAP(X)
+#undef X
+    };
+    return bytes_of[dtype];
+}
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -40,8 +62,10 @@ static enum xst_status check(const struct xst_moe_layer *layer, struct xst_diag 
 {
     XSTI_TRY(in_range("hidden", layer->hidden, 128, MOST_WIDTH, diag));
     XSTI_TRY(multiple("hidden", layer->hidden, 128, diag));
-    XSTI_TRY(in_range("inter", layer->inter, 64, MOST_WIDTH, diag));
-    XSTI_TRY(multiple("inter", layer->inter, 64, diag));
+    XSTI_TRY(in_range("dtype", layer->dtype, XST_MOE_BF16, XST_MOE_E4M3, diag));
+    const int64_t depth = layer->dtype == XST_MOE_E4M3 ? XSTI_MOE_DEPTH_E4M3 : XSTI_MOE_DEPTH_BF16;
+    XSTI_TRY(in_range("inter", layer->inter, depth, MOST_WIDTH, diag));
+    XSTI_TRY(multiple("inter", layer->inter, depth, diag));
     XSTI_TRY(in_range("topk", layer->topk, 1, XST_MOE_MOST_TOPK, diag));
     XSTI_TRY(in_range("tokens_most", layer->tokens_most, 1, MOST_TOKENS, diag));
     XSTI_TRY(in_range("ranks", layer->ranks, 1, XST_MOE_MOST_RANKS, diag));
@@ -68,6 +92,8 @@ enum xst_status xsti_moe_regions(const struct xst_moe_layer *layer, struct xsti_
     regions.pool_rows =
         ceil_div(rows + regions.local_most * (LARGEST_BLOCK - 1), LARGEST_BLOCK) * (int64_t)LARGEST_BLOCK;
     regions.blocks_most = regions.pool_rows / 64;
+    const int64_t element = xsti_moe_element_bytes(layer->dtype);
+    const int64_t scales = layer->dtype == XST_MOE_E4M3 ? 4 : 0; /* bytes for each 128 values */
     uint64_t end = 0;
     regions.open.control = take(&end, sizeof(struct xsti_moe_control));
     regions.send = take(&end, layer->experts * 4);
@@ -76,13 +102,16 @@ enum xst_status xsti_moe_regions(const struct xst_moe_layer *layer, struct xsti_
     regions.ready = take(&end, regions.blocks_most * 4);
     regions.list = take(&end, regions.local_most * layer->ranks * regions.list_most * 4);
     regions.meta = take(&end, regions.pool_rows * (int64_t)sizeof(struct xsti_moe_meta));
-    regions.open.x = take(&end, layer->tokens_most * layer->hidden * 2);
+    regions.open.x = take(&end, layer->tokens_most * layer->hidden * element);
     regions.open.ids = take(&end, regions.list_most * 8);
     regions.open.weights = take(&end, regions.list_most * 4);
     regions.open.combine = take(&end, regions.list_most * layer->hidden * 2);
-    regions.pool_x = take(&end, regions.pool_rows * layer->hidden * 2);
-    regions.pool_act = take(&end, regions.pool_rows * layer->inter * 2);
+    regions.pool_x = take(&end, regions.pool_rows * layer->hidden * 2); /* bf16 results of the unfused Linear 2 too */
+    regions.pool_act = take(&end, regions.pool_rows * layer->inter * element);
     regions.mid = take(&end, regions.pool_rows * layer->inter * 4);
+    regions.open.x_scales = take(&end, layer->tokens_most * (layer->hidden / XSTI_MOE_SCALED) * scales);
+    regions.pool_x_scales = take(&end, regions.pool_rows * (layer->hidden / XSTI_MOE_SCALED) * scales);
+    regions.act_scales = take(&end, regions.pool_rows * (layer->inter / XSTI_MOE_SCALED) * scales);
     regions.open.bytes = end;
     *regions_out = regions;
     return XST_OK;

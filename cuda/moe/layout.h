@@ -10,7 +10,7 @@
 /* Offsets from the buffer's start; what each holds stands in params.h. */
 struct xsti_moe_regions {
     struct xst_moe_layout open;
-    uint64_t send, counts, list, arrived, ready, meta, pool_x, pool_act, mid;
+    uint64_t send, counts, list, arrived, ready, meta, pool_x, pool_act, mid, pool_x_scales, act_scales;
     int64_t local_most; /* experts of the rank that holds most */
     int64_t list_most;  /* choices of one rank, all of which may name one expert */
     int64_t pool_rows;  /* blocks of 64, 128 or 256 rows hold rows of one expert each */
@@ -23,6 +23,9 @@ enum xst_status xsti_moe_regions(const struct xst_moe_layer *layer, struct xsti_
 
 /* What a wait of the absent rank needs: layer, rank, tokens, buffers. */
 enum xst_status xsti_moe_check_exchange(const struct xst_moe_call *call, struct xst_diag *diag);
+
+/* Of an element of x, weights and activations. */
+int64_t xsti_moe_element_bytes(enum xst_moe_dtype dtype);
 
 /* CTAs that compute a tile together. */
 int64_t xsti_moe_tile_ctas(int64_t tile_rows);

@@ -14,8 +14,17 @@
 
 enum { XSTI_MOE_MOST_RANKS = 8, XSTI_MOE_MOST_TOPK = 16, XSTI_MOE_MOST_LOCAL_EXPERTS = 512 };
 
-/* Columns of a tile and depth of an inner step. */
-enum { XSTI_MOE_TILE_COLS = 256, XSTI_MOE_TILE_DEPTH = 64 };
+/* Type of rows, weights and activations: the values of enum xst_moe_dtype. */
+enum { XSTI_MOE_BF16 = 0, XSTI_MOE_E4M3 = 1 };
+
+/* Columns of a tile; depth of an inner step, 128 bytes in either type. */
+enum { XSTI_MOE_TILE_COLS = 256, XSTI_MOE_STEP_BYTES = 128, XSTI_MOE_DEPTH_BF16 = 64, XSTI_MOE_DEPTH_E4M3 = 128 };
+
+/* Values of a row, and rows and columns of a weight matrix, that share a scale. */
+enum { XSTI_MOE_SCALED = 128 };
+
+/* Least scale of activations: 2^-40. */
+#define XSTI_MOE_LEAST_SCALE 9.094947017729282e-13f
 
 /* Roles and phases in a fault. */
 enum {
@@ -72,10 +81,11 @@ struct __attribute__((aligned(64))) xsti_moe_tensor_map {
 };
 
 struct xsti_moe_params {
-    struct xsti_moe_tensor_map x;   /* (H, pool rows), box (64, tile rows) */
-    struct xsti_moe_tensor_map act; /* (I, pool rows), box (64, tile rows) */
-    struct xsti_moe_tensor_map w1;  /* (H, 2 I, experts here), box (64, 256, 1): rows behind 2 I are read as zeros */
-    struct xsti_moe_tensor_map w2;  /* (I, H, experts here), box (64, 256, 1) */
+    struct xsti_moe_tensor_map x;   /* (H, pool rows), box (a step, the rows a CTA loads at once) */
+    struct xsti_moe_tensor_map act; /* (I, pool rows), the same box */
+    struct xsti_moe_tensor_map
+        w1; /* (H, 2 I, experts here), box (a step, 256 or half, 1): rows behind 2 I are read as zeros */
+    struct xsti_moe_tensor_map w2; /* (I, H, experts here), the same box */
 
     uint64_t buffers[XSTI_MOE_MOST_RANKS]; /* [p]: symmetric buffer of rank p as mapped here */
     uint64_t combine[XSTI_MOE_MOST_RANKS]; /* [p]: its combine buffer */
@@ -95,14 +105,23 @@ struct xsti_moe_params {
     uint64_t mid; /* (pool rows, 2 I) bf16, unfused only */
     uint64_t y;
 
+    /* e4m3: float scales; of the pools [columns / 128][pool rows], so that a tile's rows of one step are neighbours */
+    uint64_t x_scales;
+    uint64_t act_scales;
+    uint64_t w1_scales; /* [experts here][2: gate, up][I / 128][H / 128] */
+    uint64_t w2_scales; /* [experts here][H / 128][I / 128] */
+
     /* where the parts of every buffer begin */
-    uint64_t x_at, weights_at, counts_at, list_at;
+    uint64_t x_at, x_scales_at, weights_at, counts_at, list_at;
 
     uint64_t limit_ns; /* of a wait for another rank */
     int32_t rank;
     int32_t ranks;
+    int32_t dtype;
+    int32_t row_bytes; /* of x */
     int32_t hidden;
     int32_t inter;
+    int32_t pool_rows;
     int32_t topk;
     int32_t tokens;
     int32_t experts;      /* of the model */

@@ -22,17 +22,16 @@ static double inner(const double *a, const uint16_t *b, int64_t count)
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-static double activation(const struct xsti_moe_problem *problem, double gate, double up, double weight)
+double xsti_moe_activation(double clamp, double gate, double up, double weight)
 {
-    if (problem->clamp > 0) {
-        gate = fmin(gate, problem->clamp);
-        up = fmin(fmax(up, -problem->clamp), problem->clamp);
+    if (clamp > 0) {
+        gate = fmin(gate, clamp);
+        up = fmin(fmax(up, -clamp), clamp);
     }
     return gate / (1 + exp(-gate)) * up * weight;
 }
 
-/* Row of column `column`'s gate in the interleaved matrix; its up is eight rows further. */
-static int64_t gate_row(int64_t column)
+int64_t xsti_moe_gate_row(int64_t column)
 {
     return column / 8 * 16 + column % 8;
 }
@@ -43,10 +42,10 @@ static void add_choice(const struct xsti_moe_problem *problem, enum xsti_moe_rou
 {
     const int64_t hidden = problem->hidden;
     for (int64_t column = 0; column < problem->inter; column++) {
-        const uint16_t *const row = problem->w1[expert] + gate_row(column) * hidden;
+        const uint16_t *const row = problem->w1[expert] + xsti_moe_gate_row(column) * hidden;
         const double gate = rounded(inner(x, row, hidden), rounding);
         const double up = rounded(inner(x, row + 8 * hidden, hidden), rounding);
-        act[column] = rounded(activation(problem, gate, up, weight), rounding);
+        act[column] = rounded(xsti_moe_activation(problem->clamp, gate, up, weight), rounding);
     }
     for (int64_t column = 0; column < hidden; column++)
         sum[column] += rounded(inner(act, problem->w2[expert] + column * problem->inter, problem->inter), rounding);

@@ -22,9 +22,9 @@ __device__ __forceinline__ void test_pause(const xsti_moe_params &p, uint32_t ro
 }
 
 /* Steps of a tile of `linear`. */
-__device__ __forceinline__ uint32_t depth_steps(const xsti_moe_params &p, uint32_t linear)
+template <class C> __device__ __forceinline__ uint32_t depth_steps(const xsti_moe_params &p, uint32_t linear)
 {
-    return static_cast<uint32_t>(linear == 1 ? p.hidden : p.inter) / XSTI_MOE_TILE_DEPTH;
+    return static_cast<uint32_t>(linear == 1 ? p.hidden : p.inter) / C::DEPTH;
 }
 
 constexpr uint16_t BOTH_CTAS = 3;
@@ -56,6 +56,15 @@ __device__ __forceinline__ void load_rows(const Task<C> &task, const void *map, 
     }
 }
 
+/* Scales of the CTA's rows; in a cluster each CTA loads its own. */
+template <class C>
+__device__ __forceinline__ void load_scales(const Task<C> &task, const xsti_moe_params &p, float *to, uint32_t full,
+                                            uint32_t step)
+{
+    const uint64_t place = static_cast<uint64_t>(step) * p.pool_rows + task.block * C::TILE_ROWS + task.first_row;
+    bulk_load(shared_address(to), (task.linear == 1 ? p.x_scales : p.act_scales) + place * 4, C::SCALE_BYTES, full);
+}
+
 template <class C>
 __device__ __forceinline__ void load_weights(const Task<C> &task, const void *map, uint32_t to, uint32_t full,
                                              int depth)
@@ -82,16 +91,18 @@ __device__ __forceinline__ void role_load_rows(SharedStorage<C> &smem, const xst
     Ring<C::STAGES> ring;
     while (walk.next(gate)) {
         const Task<C> &task = walk.task;
-        const uint32_t steps = depth_steps(p, task.linear);
+        const uint32_t steps = depth_steps<C>(p, task.linear);
         test_pause(p, XSTI_MOE_ROLE_LOAD_A, task.index);
         if (C::MODE == MODE_FUSED && task.linear == 1)
             gate.counter(p.arrived + task.block * 4, task.block_rows(), XSTI_MOE_PHASE_ROWS, task.block);
         else if (C::MODE == MODE_FUSED)
             gate.counter(p.ready + task.block * 4, task.tellers(), XSTI_MOE_PHASE_TILES, task.block);
         for (uint32_t step = 0; step < steps && gate.open; step++) {
-            const uint32_t full = begin_stage(smem, gate, ring, C::A_BYTES);
+            const uint32_t full = begin_stage(smem, gate, ring, C::A_BYTES + C::SCALE_BYTES);
             load_rows(task, task.linear == 1 ? &p.x : &p.act, shared_address(smem.a[ring.stage]), full,
-                      step * XSTI_MOE_TILE_DEPTH);
+                      step * C::DEPTH);
+            if constexpr (C::E4M3)
+                load_scales(task, p, smem.rows[ring.stage], full, step);
             ring.advance();
         }
     }
@@ -110,7 +121,7 @@ __device__ __forceinline__ void role_load_weights(SharedStorage<C> &smem, const 
     walk.settle(gate);
     while (gate.open && walk.more) {
         const Task<C> task = walk.task;
-        const uint32_t steps = depth_steps(p, task.linear);
+        const uint32_t steps = depth_steps<C>(p, task.linear);
         test_pause(p, XSTI_MOE_ROLE_LOAD_B, task.index);
         for (uint32_t step = 0; step < steps && gate.open; step++) {
             if (step == (steps > CLAIM_AHEAD ? steps - CLAIM_AHEAD : 0))
@@ -119,7 +130,7 @@ __device__ __forceinline__ void role_load_weights(SharedStorage<C> &smem, const 
                 walk.settle(gate);
             const uint32_t full = begin_stage(smem, gate, ring, C::B_BYTES);
             load_weights(task, task.linear == 1 ? &p.w1 : &p.w2, shared_address(smem.b[ring.stage]), full,
-                         step * XSTI_MOE_TILE_DEPTH);
+                         step * C::DEPTH);
             ring.advance();
         }
     }

@@ -12,6 +12,7 @@
 #include "device/tile.cuh"
 #include "moe/role_load.cuh"
 #include "moe/role_store.cuh"
+#include "moe/scales.cuh"
 
 namespace xst {
 
@@ -37,7 +38,8 @@ template <class C> struct Math {
     uint32_t lane;
     uint32_t empty; /* address of the stages' barriers; in a cluster, of CTA `lane` */
     Ring<C::STAGES> ring;
-    bool more; /* tiles */
+    bool more;     /* tiles */
+    Scales scales; /* e4m3 */
 
     /* the tile */
     uint32_t fetched0; /* Linear 1: weights of the thread's two rows; Linear 2: origin of row `lane` */
@@ -64,6 +66,8 @@ template <class C> struct Math {
     /* One arrival a warp: a warp's own wait says nothing about the reads of the others. */
     __device__ __forceinline__ void release(uint32_t stage) const
     {
+        if constexpr (C::E4M3) /* all lanes have read the rows' scales */
+            __syncwarp();
         if constexpr (C::CLUSTER == 1) {
             if (lane == 0)
                 barrier_arrive(empty + stage * 8);
@@ -97,6 +101,14 @@ template <class C> struct Math {
         gate.barrier(shared_address(&smem.full[ring.stage]), ring.parity, XSTI_MOE_PHASE_FULL);
     }
 
+    template <bool Add> static __device__ __forceinline__ void multiply(float (&sum)[N / 2], uint64_t a, uint64_t b)
+    {
+        if constexpr (C::E4M3)
+            mma_e4m3_ss<Add>(sum, a, b);
+        else
+            Mma<N>::template ss<Add>(sum, a, b);
+    }
+
     /* The products of the current stage, as one group. */
     template <bool First> __device__ __forceinline__ void issue(float (&sum)[N / 2]) const
     {
@@ -105,30 +117,48 @@ template <class C> struct Math {
         const uint64_t b = descriptor_k_major(shared_address(smem.b[ring.stage]) +
                                               (C::SPLIT_ROWS ? 0 : group * (N * PANEL_ROW_BYTES)));
         mma_begin();
-        Mma<N>::template ss<!First>(sum, a, b);
+        multiply<!First>(sum, a, b);
 #pragma unroll
-        for (int k = 1; k < XSTI_MOE_TILE_DEPTH / 16; k++)
-            Mma<N>::template ss<true>(sum, a + step_k_major<64>(k), b + step_k_major<64>(k));
+        for (int k = 1; k < XSTI_MOE_STEP_BYTES / 32; k++)
+            multiply<true>(sum, a + step_k_major<64>(k), b + step_k_major<64>(k));
         mma_commit();
     }
 
-    /* Further steps: each is issued before the one before it is waited for. */
+    /* Scale of the thread's row `half` in the current stage. */
+    __device__ __forceinline__ float row_scale(uint32_t half) const
+    {
+        return shared_load_float(shared_address(&smem.rows[ring.stage][warp_row() + lane / 4 + 8 * half]));
+    }
+
+    /* Further steps. bf16: each is issued before the one before it is waited for. e4m3: between the two the sums change their
+     * units; meanwhile the other warpgroup's products run. */
     __device__ __forceinline__ void run(float (&sum)[N / 2], uint32_t steps)
     {
         for (; steps > 0; steps--) {
             const uint32_t held = ring.stage;
             ring.advance();
             wait_full();
-            issue<false>(sum);
-            mma_wait<1>();
-            release(held);
+            if constexpr (C::E4M3) {
+                const Factors factors = scales.advance(p, row_scale(0), row_scale(1));
+                mma_wait<0>();
+                hold(sum);
+                release(held);
+                factors.apply(sum);
+                hold(sum);
+                issue<false>(sum);
+            } else {
+                issue<false>(sum);
+                mma_wait<1>();
+                release(held);
+            }
         }
     }
 
     __device__ __forceinline__ void fetch();
     __device__ __forceinline__ void tile();
     __device__ __forceinline__ void idle();
-    __device__ __forceinline__ void finish(const Place &at, const float (&sum)[N / 2]);
+    __device__ __forceinline__ void finish(const Place &at, float (&sum)[N / 2]);
+    __device__ __forceinline__ void activate(const Place &at, float (&sum)[N / 2], bool exists, uint32_t valid);
     __device__ __forceinline__ void slice();
     __device__ __forceinline__ void flush();
 };
@@ -168,7 +198,29 @@ template <class C> __device__ __forceinline__ void Math<C>::flush()
     }
 }
 
-template <class C> __device__ __forceinline__ void Math<C>::finish(const Place &at, const float (&sum)[N / 2])
+/* A finished Linear-1 tile to the pool of activated rows. */
+template <class C>
+__device__ __forceinline__ void Math<C>::activate(const Place &at, float (&sum)[N / 2], bool exists, uint32_t valid)
+{
+    const uint64_t row = at.pool_row + lane;
+    const float weight[2] = {__uint_as_float(fetched0), __uint_as_float(fetched1)};
+    if constexpr (C::E4M3) {
+        const uint64_t to = exists && valid != 0 ? p.pool_act + row * p.inter + at.column / 2 : 0;
+        const uint32_t first = lane / 4, rows = gate.open && valid != 0 && at.rows > first ? at.rows - first : 0;
+        const uint64_t scale =
+            static_cast<uint64_t>(at.column / XSTI_MOE_TILE_COLS) * p.pool_rows + at.pool_row + first;
+        send_quantised<true>(staging(), sum, weight, p.clamp, to, p.act_scales + scale * 4, rows, lane);
+    } else {
+        const uint64_t to = exists ? p.pool_act + (row * p.inter + at.column / 2) * 2 : 0;
+        if (p.clamp == CUDART_INF_F)
+            send_gated<false>(staging(), sum, weight, p.clamp, to, valid / 2, lane);
+        else
+            send_gated<true>(staging(), sum, weight, p.clamp, to, valid / 2, lane);
+    }
+    untold = at.block + 1;
+}
+
+template <class C> __device__ __forceinline__ void Math<C>::finish(const Place &at, float (&sum)[N / 2])
 {
     const uint64_t row = at.pool_row + lane;
     const bool exists = lane < 16 && lane < at.rows && gate.open;
@@ -183,13 +235,7 @@ template <class C> __device__ __forceinline__ void Math<C>::finish(const Place &
         const uint64_t to = (at.linear == 1 ? p.mid : p.pool_x) + (row * width + at.column) * 2;
         send_plain(staging(), sum, exists ? to : 0, valid, lane);
     } else if (at.linear == 1) {
-        const uint64_t to = p.pool_act + (row * p.inter + at.column / 2) * 2;
-        const float weight[2] = {__uint_as_float(fetched0), __uint_as_float(fetched1)};
-        if (p.clamp == CUDART_INF_F)
-            send_gated<false>(staging(), sum, weight, p.clamp, exists ? to : 0, valid / 2, lane);
-        else
-            send_gated<true>(staging(), sum, weight, p.clamp, exists ? to : 0, valid / 2, lane);
-        untold = at.block + 1;
+        activate(at, sum, exists, valid);
     } else {
         const uint32_t rank = fetched0 >> XSTI_MOE_ORIGIN_BITS, flat = fetched0 & ((1u << XSTI_MOE_ORIGIN_BITS) - 1);
         const uint64_t to = exists ? p.combine[rank] + (static_cast<uint64_t>(flat) * p.hidden + at.column) * 2 : 0;
@@ -211,7 +257,7 @@ template <class C> __device__ __forceinline__ void Math<C>::idle()
 {
     tell();
     flush();
-    for (uint32_t steps = depth_steps(p, walk.task.linear); steps > 0; steps--) {
+    for (uint32_t steps = depth_steps<C>(p, walk.task.linear); steps > 0; steps--) {
         wait_full();
         release(ring.stage);
         ring.advance();
@@ -225,11 +271,17 @@ template <class C> __device__ __forceinline__ void Math<C>::tile()
 {
     float sum[N / 2];
     const Place at = place();
-    uint32_t steps = depth_steps(p, at.linear) - 1;
+    uint32_t steps = depth_steps<C>(p, at.linear) - 1;
+    if constexpr (C::E4M3)
+        scales.begin(p, walk.task, steps + 1);
 
     if (!barrier_try_wait(shared_address(&smem.full[ring.stage]), ring.parity)) {
         tell();
         wait_full();
+    }
+    if constexpr (C::E4M3) {
+        scales.row[0] = row_scale(0);
+        scales.row[1] = row_scale(1);
     }
     issue<true>(sum);
     fetch();
@@ -254,6 +306,8 @@ template <class C> __device__ __forceinline__ void Math<C>::tile()
     hold(sum);
     release(ring.stage);
     ring.advance();
+    if constexpr (C::E4M3)
+        scales.end().apply(sum);
     finish(at, sum);
 }
 

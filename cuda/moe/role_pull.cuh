@@ -70,7 +70,7 @@ struct Puller {
 
     __device__ __forceinline__ void row(uint64_t from, uint64_t to_, uint32_t block)
     {
-        const uint32_t row_bytes = p.hidden * 2;
+        const uint32_t row_bytes = p.row_bytes;
         for (uint32_t at = 0; at < row_bytes; at += chunk_bytes) {
             const uint32_t left = row_bytes - at;
             load(from + at, to_ + at, min(left, chunk_bytes), left <= chunk_bytes ? block + 1 : 0);
@@ -123,16 +123,22 @@ __device__ __forceinline__ void peel(const xsti_moe_params &p, uint32_t expert, 
     }
 }
 
-/* Where pool row `row` comes from, 0 when it does not exist; its meta entry is written. */
-__device__ __forceinline__ uint64_t look_up(const xsti_moe_params &p, const xsti_moe_stream &stream,
-                                            const uint32_t *table, uint32_t row)
+/* Where a pool row and its scales come from; 0, 0: it does not exist. */
+struct Found {
+    uint64_t x;
+    uint64_t scales;
+};
+
+/* Of pool row `row`, whose meta entry is written. */
+__device__ __forceinline__ Found look_up(const xsti_moe_params &p, const xsti_moe_stream &stream, const uint32_t *table,
+                                         uint32_t row)
 {
     if (row >= stream.blocks * stream.tile_rows)
-        return 0;
+        return {0, 0};
     const uint32_t block = row / stream.tile_rows;
     const uint32_t expert = xsti_moe_expert_of(&stream, table, block);
     if (row % stream.tile_rows >= xsti_moe_rows_of(&stream, table, expert, block))
-        return 0;
+        return {0, 0};
     uint32_t source, index;
     peel(p, expert, row - xsti_moe_first_block(table, expert) * stream.tile_rows, source, index);
     const uint64_t line = static_cast<uint64_t>(expert * p.ranks + source) * p.list_most + index;
@@ -141,11 +147,39 @@ __device__ __forceinline__ uint64_t look_up(const xsti_moe_params &p, const xsti
     const uint64_t meta = p.meta + static_cast<uint64_t>(row) * sizeof(xsti_moe_meta);
     store_4(meta + offsetof(xsti_moe_meta, origin), source << XSTI_MOE_ORIGIN_BITS | flat);
     store_4(meta + offsetof(xsti_moe_meta, weight), weight);
-    return p.buffers[source] + p.x_at + static_cast<uint64_t>(flat / p.topk) * p.hidden * 2;
+    const uint64_t token = flat / p.topk, buffer = p.buffers[source];
+    return {buffer + p.x_at + token * p.row_bytes, buffer + p.x_scales_at + token * (p.hidden / XSTI_MOE_SCALED) * 4};
 }
 
-/* One warp of `Warps` a CTA. */
-template <int Warps, int ChunkBytes>
+/* Scales of the 32 rows that a warp's lanes have looked up, a few rows at a time: what is on its way covers the distance. */
+__device__ __forceinline__ void pull_scales(const xsti_moe_params &p, uint64_t mine, uint32_t first, uint32_t warps)
+{
+    constexpr uint32_t AHEAD = 8;
+    const uint32_t lane = threadIdx.x % 32, columns = p.hidden / XSTI_MOE_SCALED;
+    for (uint32_t base = 0; base < columns; base += 32) {
+        const uint32_t column = base + lane;
+        for (uint32_t i = 0; i < 32; i += AHEAD) {
+            uint32_t scale[AHEAD];
+            uint64_t from[AHEAD];
+#pragma unroll
+            for (uint32_t j = 0; j < AHEAD; j++) {
+                from[j] = __shfl_sync(0xffffffffu, mine, i + j);
+                from[j] = column < columns ? from[j] : 0;
+                if (from[j] != 0)
+                    scale[j] = load_4_l2(from[j] + column * 4);
+            }
+#pragma unroll
+            for (uint32_t j = 0; j < AHEAD; j++)
+                if (from[j] != 0)
+                    store_4(p.x_scales + (static_cast<uint64_t>(column) * p.pool_rows + first + (i + j) * warps) * 4,
+                            scale[j]);
+        }
+    }
+    fence_proxy_async_global(); /* the bulk engine of another SM will read them */
+}
+
+/* One warp of `Warps` a CTA. Scaled: rows may have scales. */
+template <bool Scaled, int Warps, int ChunkBytes>
 __device__ __forceinline__ void role_pull(const xsti_moe_params &p, const xsti_moe_stream &stream,
                                           const uint32_t *table, PullStorage<Warps, ChunkBytes> &storage, uint32_t warp,
                                           xsti_fault *fault)
@@ -164,13 +198,15 @@ __device__ __forceinline__ void role_pull(const xsti_moe_params &p, const xsti_m
     const uint32_t rows = stream.blocks * stream.tile_rows;
     fence_proxy_async_global(); /* rows of peers, seen by the acquiring of their flags, are read by the bulk engine */
     for (uint32_t first = warp * gridDim.x + blockIdx.x; first < rows; first += 32 * warps) {
-        const uint64_t mine = look_up(p, stream, table, first + lane * warps);
+        const Found mine = look_up(p, stream, table, first + lane * warps);
+        if (Scaled && p.dtype == XSTI_MOE_E4M3)
+            pull_scales(p, mine.scales, first, warps);
         __syncwarp();
         for (uint32_t i = 0; i < 32; i++) {
-            const uint64_t from = __shfl_sync(0xffffffffu, mine, i);
+            const uint64_t from = __shfl_sync(0xffffffffu, mine.x, i);
             const uint32_t row = first + i * warps;
             if (lane == 0 && from != 0)
-                pull.row(from, p.pool_x + static_cast<uint64_t>(row) * p.hidden * 2, row / stream.tile_rows);
+                pull.row(from, p.pool_x + static_cast<uint64_t>(row) * p.row_bytes, row / stream.tile_rows);
         }
         if (lane == 0)
             pull.flush();

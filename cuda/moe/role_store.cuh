@@ -84,6 +84,43 @@ __device__ __forceinline__ void send_gated(uint32_t staging, const float (&sum)[
     }
 }
 
+/* The same with a scale a row, e4m3: 128 columns. `scales`: where the scale of the thread's first row goes; from there on
+ * `rows` rows exist. */
+template <bool Clamped>
+__device__ __forceinline__ void send_quantised(uint32_t staging, float (&sum)[128], const float (&weight)[2],
+                                               float clamp, uint64_t address, uint64_t scales, uint32_t rows,
+                                               uint32_t lane)
+{
+    constexpr int CHUNKS = 8; /* of 16 columns */
+    const uint32_t row = lane / 4;
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        float most = 0;
+#pragma unroll
+        for (int i = 2 * half; i < 128; i += 8) {
+            const float2 two = gated_floats<Clamped>(pack_bf16(sum[i], sum[i + 1]), pack_bf16(sum[i + 4], sum[i + 5]),
+                                                     weight[half], clamp);
+            sum[i] = two.x;
+            sum[i + 1] = two.y;
+            most = fmaxf(most, fmaxf(fabsf(two.x), fabsf(two.y)));
+        }
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
+        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
+        const Scale scale = scale_for(most);
+#pragma unroll
+        for (int i = 0; i < 16; i++) {
+            const float *const s = &sum[i * 8 + 2 * half];
+            shared_store_2(staging + row * (CHUNKS * 16) + ((i / 2) ^ row) * 16 + i % 2 * 8 + lane % 4 * 2,
+                           pack_e4m3(s[0] * scale.inverse, s[1] * scale.inverse));
+        }
+        if (lane % 4 == 0 && rows > 8u * half)
+            store_4(scales + 32 * half, __float_as_uint(scale.value));
+        __syncwarp();
+        send_eight<CHUNKS>(staging, address, 8 * half, 0, CHUNKS, lane);
+        __syncwarp();
+    }
+}
+
 /* Paced: all 16 rows in staging, a row contiguous. */
 template <class C, int N>
 __device__ __forceinline__ void stage_paced(uint32_t staging, const float (&sum)[N], uint32_t lane)

@@ -80,9 +80,9 @@ __device__ __forceinline__ int64_t slot_id(const xsti_moe_params &p, uint32_t to
 /* All warps of the grid: one takes 256 columns of a token at a time, and asks for the next token's ids beforehand. */
 __device__ __forceinline__ void combine_tokens(const xsti_moe_params &p)
 {
-    const uint32_t lane = threadIdx.x % 32, warps = gridDim.x * (blockDim.x / 32);
+    const uint32_t lane = threadIdx.x % 32, warps = gridDim.x * (ALL_THREADS / 32);
     const uint32_t parts = (p.hidden + 255) / 256, items = p.tokens * parts;
-    uint32_t item = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+    uint32_t item = blockIdx.x * (ALL_THREADS / 32) + threadIdx.x / 32;
     int64_t id = slot_id(p, item / parts, lane);
     for (; item < items; item += warps) {
         const uint32_t valid = __ballot_sync(0xffffffffu, id >= 0 && id < p.experts);
@@ -98,7 +98,7 @@ __device__ __forceinline__ void role_tail(const xsti_moe_params &p, uint64_t epo
 {
     xsti_moe_control *const control = reinterpret_cast<xsti_moe_control *>(p.control);
     Gate gate = {&control->fault, XSTI_MOE_ROLE_TAIL, true};
-    const int threads = blockDim.x;
+    constexpr int threads = ALL_THREADS;
     named_sync(NAMED_TAIL, threads);
     if (threadIdx.x == 0)
         tell_finished(p, epoch);

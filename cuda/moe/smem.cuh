@@ -23,9 +23,16 @@ struct TaskRing {
     uint32_t index[TASK_SLOTS];
 };
 
+/* Scales of a stage's rows. */
+template <class C, bool E4m3> struct RowScales {
+    alignas(1024) float rows[C::STAGES][C::CTA_ROWS];
+};
+template <class C> struct RowScales<C, false> {
+};
+
 /* The head uses `a` as scratch (one word an expert of the model) before any tile is loaded. */
-template <class C> struct SharedStorage {
-    alignas(1024) unsigned char a[C::STAGES][C::A_BYTES]; /* one panel of tile_rows rows */
+template <class C> struct SharedStorage : RowScales<C, C::E4M3> {
+    alignas(1024) unsigned char a[C::STAGES][C::A_BYTES]; /* one panel of the CTA's rows */
     alignas(1024) unsigned char b[C::STAGES][C::B_BYTES]; /* one panel of 256 rows */
     alignas(128) unsigned char staging[C::MATH_WARPS][C::STAGE_WARP_BYTES];
     PullStorage<C::PULL_WARPS, C::PULL_BYTES> pull;
@@ -38,7 +45,7 @@ template <class C> struct SharedStorage {
 enum { MOST_EXPERTS = XSTI_MOE_MOST_RANKS * XSTI_MOE_MOST_LOCAL_EXPERTS };
 
 /* The kernels around the two layers of the unfused call, and the absent rank's. */
-enum { PART_THREADS = 384, PART_PULL_WARPS = PART_THREADS / 32, PART_PULL_BYTES = 4096 };
+enum { PART_PULL_WARPS = ALL_THREADS / 32, PART_PULL_BYTES = 4096 };
 struct PartStorage {
     PullStorage<PART_PULL_WARPS, PART_PULL_BYTES> pull;
     uint32_t scratch[MOST_EXPERTS];

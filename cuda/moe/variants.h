@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * variants.h - the kernels that compute, in one list: kernel_m64.cu, kernel_m128.cu and kernel_m256.cu instantiate it, launch.c picks from it.
+ * variants.h - the kernels that compute, in one list: kernel_m64.cu, kernel_m128.cu, kernel_m256.cu and kernel_e4m3.cu instantiate it,
+ * launch.c picks from it.
  * C and CUDA.
  *
  * X(tile_rows, mode, store, shared_bytes): kernel xst_moe_m<tile_rows>_<mode>_<store>. shared_bytes is checked against
@@ -21,5 +22,14 @@
     X(64, fused, at_once, 199680)                                                                                      \
     X(64, fused, paced, 209920)                                                                                        \
     X(64, one, at_once, 199680)
+
+/* Of e4m3: kernel xst_moe_e4m3_m<tile_rows>_<mode>_<store>. */
+#define XSTI_MOE_VARIANTS_E4M3(X)                                                                                      \
+    X(128, fused, at_once, 232448)                                                                                     \
+    X(128, fused, paced, 228352)                                                                                       \
+    X(128, one, at_once, 232448)                                                                                       \
+    X(256, fused, at_once, 232448)                                                                                     \
+    X(256, fused, paced, 228352)                                                                                       \
+    X(256, one, at_once, 232448)
 
 #endif

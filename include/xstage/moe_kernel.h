@@ -11,6 +11,10 @@
  *
  * bf16 in and out, fp32 sums; each slot is rounded to bf16 once. The result does not depend on the schedule, bit for bit.
  *
+ * With e4m3 (FP8) operands x, weights and the activations between the layers are 8-bit floats with a float scale for every 128
+ * values of a row, of the weights for every 128 x 128 values: value = scale * e4m3. The activations are quantised by the kernel, each
+ * 128 of a row by their largest. Slots and y stay bf16.
+ *
  * What other ranks read and write lies in one symmetric buffer a rank, of the same layout everywhere. Nothing is allocated here.
  */
 #ifndef XSTAGE_MOE_KERNEL_H
@@ -38,25 +42,38 @@ enum xst_moe_store {
 #undef X
 };
 
+/* Type of x and weights. X(NAME, text, bytes) */
+#define XST_MOE_DTYPE_MAP(X)                                                                                           \
+    X(BF16, "bf16", 2)                                                                                                 \
+    X(E4M3, "e4m3", 1)
+enum xst_moe_dtype {
+#define X(NAME, text, bytes) XST_MOE_##NAME,
+    XST_MOE_DTYPE_MAP(X)
+#undef X
+};
+const char *xst_moe_dtype_text(enum xst_moe_dtype dtype);
+
 /* What is fixed for the life of a symmetric buffer, and the same on all ranks. */
 struct xst_moe_layer {
     int64_t hidden;      /* H: a multiple of 128 */
-    int64_t inter;       /* I: a multiple of 64 */
+    int64_t inter;       /* I: a multiple of 64; e4m3: of 128 */
     int64_t experts;     /* of the model; expert e lives on the rank xst_moe_experts_of says */
     int64_t topk;        /* 1 .. XST_MOE_MOST_TOPK */
     int64_t tokens_most; /* a rank may bring 0 .. tokens_most tokens to a call */
     int64_t ranks;       /* 1 .. XST_MOE_MOST_RANKS */
     int64_t ctas;        /* of the persistent grid, at most one per SM; the one field that ranks may differ in */
+    enum xst_moe_dtype dtype;
 };
 
 /* Where the parts of a symmetric buffer are, in bytes from its start. The caller writes its tokens' rows, ids and weights. */
 struct xst_moe_layout {
-    uint64_t bytes;   /* of the buffer; zero before the first call, address a multiple of 1024 */
-    uint64_t x;       /* (tokens_most, hidden) bf16 */
-    uint64_t ids;     /* (tokens_most, topk) int64: the expert, negative: this choice is void */
-    uint64_t weights; /* (tokens_most, topk) float */
-    uint64_t combine; /* (tokens_most, topk, hidden) bf16, written by all ranks */
-    uint64_t control; /* flags, counters, fault record */
+    uint64_t bytes;    /* of the buffer; zero before the first call, address a multiple of 1024 */
+    uint64_t x;        /* (tokens_most, hidden) of the layer's type */
+    uint64_t ids;      /* (tokens_most, topk) int64: the expert, negative: this choice is void */
+    uint64_t weights;  /* (tokens_most, topk) float */
+    uint64_t combine;  /* (tokens_most, topk, hidden) bf16, written by all ranks */
+    uint64_t control;  /* flags, counters, fault record */
+    uint64_t x_scales; /* e4m3: (tokens_most, hidden / 128) float, positive, of 128 values of a row each */
 };
 
 /* One rank's call. */
@@ -65,12 +82,15 @@ struct xst_moe_call {
     int64_t rank;
     int64_t tokens;          /* of this rank, now */
     double clamp;            /* c of the formula, positive; 0: none */
-    uint64_t w1;             /* (local experts, 2 inter, hidden) bf16, rows interleaved (xst_moe_interleave_w1) */
-    uint64_t w2;             /* (local experts, hidden, inter) bf16 */
+    uint64_t w1;             /* (local experts, 2 inter, hidden), rows interleaved (xst_moe_interleave_w1) */
+    uint64_t w2;             /* (local experts, hidden, inter) */
     uint64_t y;              /* (tokens, hidden) bf16; may be 0 with 0 tokens */
     const uint64_t *buffers; /* [ranks]: symmetric buffers as mapped on this device */
     const uint64_t *combine; /* [ranks] instead of buffers[p] + layout.combine, e.g. in host memory; NULL: there */
     double limit_us;         /* of a wait for another rank; 0: two seconds */
+    uint64_t
+        w1_scales; /* e4m3: (local experts, 2, inter / 128, hidden / 128) float, positive: gate's blocks, then up's */
+    uint64_t w2_scales; /* e4m3: (local experts, hidden / 128, inter / 128) float, positive */
 };
 
 /* How a call is carried out. Ranks may differ in all of it. */
@@ -81,7 +101,7 @@ struct xst_moe_order {
     int64_t group; /* interleaved: Linear-2 tiles in a row, at least 1 */
     int64_t
         tile_rows; /* 64, 128, or 256: then two CTAs share a tile's weights, ctas is even, and the order of tiles is that of
-                        * half as many CTAs */
+                        * half as many CTAs. e4m3: 128 or 256 */
     enum xst_moe_store store;
     int64_t slices;   /* paced: pieces a tile leaves in, 1, 2, 4, 8 */
     int64_t delay_ns; /* for tests: roles sleep up to so long before each task; else 0 */
@@ -100,6 +120,18 @@ enum xst_status xst_moe_call_check(const struct xst_moe_call *call, const struct
 /* Rows of one expert's gate and up matrices, (inter, hidden) bf16 each in host memory, interleaved 8 gate, 8 up, 8 gate, ... into
  * w1_out (2 inter, hidden): row 16 i + j is gate row 8 i + j for j < 8, up row 8 i + j - 8 else. */
 void xst_moe_interleave_w1(const uint16_t *gate, const uint16_t *up, int64_t inter, int64_t hidden, uint16_t *w1_out);
+
+/* The same of e4m3 matrices, which are quantised before. */
+void xst_moe_interleave_w1_e4m3(const uint8_t *gate, const uint8_t *up, int64_t inter, int64_t hidden, uint8_t *w1_out);
+
+/* (rows, columns) bf16 in host memory to e4m3, columns a multiple of 128: each 128 values of a row get the scale that makes the
+ * largest of them 448, and at least 2^-40; scales_out (rows, columns / 128). Infinities and NaN become NaN. */
+void xst_moe_quantise_rows(const uint16_t *values, int64_t rows, int64_t columns, uint8_t *values_out,
+                           float *scales_out);
+
+/* The same for each 128 x 128 values, rows a multiple of 128 too; scales_out (rows / 128, columns / 128). */
+void xst_moe_quantise_blocks(const uint16_t *values, int64_t rows, int64_t columns, uint8_t *values_out,
+                             float *scales_out);
 
 struct xst_moe_kernels;
 

@@ -19,7 +19,7 @@ static const struct xst_moe_order good_order = {.schedule = XST_SCHEDULE_INTERLE
 
 static struct xst_moe_call good_call(void)
 {
-    return (struct xst_moe_call){.layer = {384, 192, 12, 4, 100, 4, 132},
+    return (struct xst_moe_call){.layer = {384, 192, 12, 4, 100, 4, 132, XST_MOE_BF16},
                                  .rank = 3,
                                  .tokens = 100,
                                  .clamp = 10,
@@ -27,6 +27,14 @@ static struct xst_moe_call good_call(void)
                                  .w2 = 0x2010,
                                  .y = 0x3000,
                                  .buffers = buffers};
+}
+
+static void to_e4m3(struct xst_moe_call *call)
+{
+    call->layer.dtype = XST_MOE_E4M3;
+    call->layer.inter = 256;
+    call->w1_scales = 0x5004;
+    call->w2_scales = 0x6004;
 }
 
 #define ALLOW(change)                                                                                                  \
@@ -60,6 +68,8 @@ static void what_is_allowed(void **state)
     for (int64_t slices = 1; slices <= 8; slices *= 2)
         ALLOW(order.store = XST_MOE_STORE_PACED; order.slices = slices);
     ALLOW(call.combine = buffers);
+    ALLOW(to_e4m3(&call));
+    ALLOW(to_e4m3(&call); order.tile_rows = 256);
 }
 
 static void calls_that_are_refused(void **state)
@@ -80,6 +90,11 @@ static void calls_that_are_refused(void **state)
     REFUSE(call.buffers = none, XST_ERR_USAGE, "buffers[1] is NULL");
     REFUSE(call.combine = none, XST_ERR_USAGE, "combine[1] is NULL");
     REFUSE(call.limit_us = -1, XST_ERR_RANGE, "limit_us is -1, outside 0..");
+    REFUSE(call.layer.dtype = (enum xst_moe_dtype)2, XST_ERR_RANGE, "dtype is 2, outside 0..1");
+    REFUSE(to_e4m3(&call); call.layer.inter = 192, XST_ERR_RANGE, "inter is 192, not a multiple of 128");
+    REFUSE(to_e4m3(&call); call.w1_scales = 0, XST_ERR_USAGE, "w1_scales is NULL");
+    REFUSE(to_e4m3(&call); call.w2_scales = 0x6002, XST_ERR_RANGE, "w2_scales is 0x6002, not a multiple of 4 bytes");
+    REFUSE(to_e4m3(&call); order.tile_rows = 64, XST_ERR_RANGE, "tile_rows is 64; with e4m3 it is 128 or 256");
     REFUSE(call.combine = odd, XST_ERR_RANGE, "combine[1] is 0x20008, not a multiple of 16 bytes");
 }
 

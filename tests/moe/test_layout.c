@@ -55,6 +55,33 @@ static void regions_are_apart(void **state)
             }
 }
 
+/* e4m3: half as many bytes of x, and its scales; all parts apart. */
+static void scales_have_their_place(void **state)
+{
+    struct xst_moe_layer layer = layer_of(4, 12, 4, 100);
+    struct xsti_moe_regions at;
+    struct xst_diag diag = {0};
+    (void)state;
+    layer.inter = 256;
+    layer.dtype = XST_MOE_E4M3;
+    xt_ok(xsti_moe_regions(&layer, &at, &diag), &diag);
+    const uint64_t pool = (uint64_t)at.pool_rows;
+    const struct region regions[] = {{at.open.x, 100 * 384},
+                                     {at.open.x_scales, 100 * 3 * 4},
+                                     {at.open.combine, 100 * 4 * 384 * 2},
+                                     {at.pool_x, pool * 384 * 2},
+                                     {at.pool_act, pool * 256},
+                                     {at.pool_x_scales, pool * 3 * 4},
+                                     {at.act_scales, pool * 2 * 4}};
+    for (int i = 0; i < 7; i++) {
+        assert_int_equal(regions[i].at % 1024, 0);
+        assert_true(regions[i].at + regions[i].bytes <= at.open.bytes);
+        for (int j = 0; j < i; j++)
+            assert_true(regions[i].at >= regions[j].at + regions[j].bytes ||
+                        regions[j].at >= regions[i].at + regions[i].bytes);
+    }
+}
+
 /* Blocks that the worst routing needs: all rows of all ranks here, spread so that every expert's last block has one row. */
 static void the_pool_holds_the_worst_routing(void **state)
 {
@@ -110,6 +137,8 @@ static void refusals(void **state)
     REFUSE(layer.hidden = 0, "hidden is 0, outside 128..");
     REFUSE(layer.inter = 100, "inter is 100, not a multiple of 64");
     REFUSE(layer.inter = -64, "inter is -64, outside 64..");
+    REFUSE(layer.dtype = XST_MOE_E4M3, "inter is 192, not a multiple of 128");
+    REFUSE(layer.dtype = (enum xst_moe_dtype)7, "dtype is 7, outside 0..1");
     REFUSE(layer.topk = 0, "topk is 0, outside 1..16");
     REFUSE(layer.topk = 17, "topk is 17, outside 1..16");
     REFUSE(layer.ranks = 9, "ranks is 9, outside 1..8");
@@ -124,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_are_apart),
+        cmocka_unit_test(scales_have_their_place),
         cmocka_unit_test(the_pool_holds_the_worst_routing),
         cmocka_unit_test(one_layer_one_layout),
         cmocka_unit_test(refusals),

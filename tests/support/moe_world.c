@@ -124,8 +124,17 @@ static void make_weights(struct moe_world *world, enum moe_numbers numbers)
     else
         random_weights(world);
     world->weights_at = alloc(world, bytes + MOE_GUARD);
-    upload(world, world->weights_at, world->w1, bytes);
-    fill(world, world->weights_at + bytes, 0xff, MOE_GUARD); /* tails may not read on */
+    fill(world, world->weights_at, 0xff, bytes + MOE_GUARD); /* tails may not read on */
+    if (layer->dtype == XST_MOE_E4M3) {
+        const size_t scales = experts * (moe_scale_count(world, 1) + moe_scale_count(world, 2)) * sizeof(float);
+        moe_quantise_weights(world);
+        upload(world, world->weights_at, world->w8.values, bytes / 2);
+        world->scales_at = alloc(world, scales + MOE_GUARD);
+        fill(world, world->scales_at, 0xff, scales + MOE_GUARD);
+        upload(world, world->scales_at, world->w8.scales, scales);
+    } else {
+        upload(world, world->weights_at, world->w1, bytes);
+    }
 }
 
 /* CTAs of one of `ranks` ranks. Two CTAs that share a tile need two SMs of one group of SMs (there are fewer than ten groups), and
@@ -136,8 +145,8 @@ static int64_t share_of(int64_t sms, int64_t ranks)
     return (ranks == 1 ? sms : (sms - LEFT_OVER) / ranks) / 2 * 2;
 }
 
-void moe_world_make(struct moe_machine *machine, const struct moe_case *made, int64_t tokens_most,
-                    struct moe_world *world)
+static void make_world(struct moe_machine *machine, const struct moe_case *made, int64_t tokens_most,
+                       enum xst_moe_dtype dtype, struct moe_world *world)
 {
     struct xst_diag diag = {0};
     memset(world, 0, sizeof *world);
@@ -148,7 +157,8 @@ void moe_world_make(struct moe_machine *machine, const struct moe_case *made, in
                                           .experts = made->experts,
                                           .topk = made->topk,
                                           .tokens_most = tokens_most,
-                                          .ranks = made->ranks};
+                                          .ranks = made->ranks,
+                                          .dtype = dtype};
     world->layer.ctas = share_of(xst_moe_sm_count(machine->kernels), made->ranks);
     xt_ok(xst_moe_layout(&world->layer, &world->at, &diag), &diag);
     make_weights(world, made->numbers);
@@ -161,6 +171,18 @@ void moe_world_make(struct moe_machine *machine, const struct moe_case *made, in
     }
 }
 
+void moe_world_make(struct moe_machine *machine, const struct moe_case *made, int64_t tokens_most,
+                    struct moe_world *world)
+{
+    make_world(machine, made, tokens_most, XST_MOE_BF16, world);
+}
+
+void moe_world_make_e4m3(struct moe_machine *machine, const struct moe_case *made, int64_t tokens_most,
+                         struct moe_world *world)
+{
+    make_world(machine, made, tokens_most, XST_MOE_E4M3, world);
+}
+
 void moe_world_free(struct moe_world *world)
 {
     const struct xsti_device *const device = &world->machine->device;
@@ -169,6 +191,9 @@ void moe_world_free(struct moe_world *world)
         xsti_device_free(device, world->y[r] - MOE_GUARD);
     }
     xsti_device_free(device, world->weights_at);
+    if (world->layer.dtype == XST_MOE_E4M3)
+        xsti_device_free(device, world->scales_at);
+    free(world->w8.values), free(world->w8.scales);
     free(world->w1);
     free(world->w1s);
 }
@@ -237,6 +262,8 @@ void moe_inputs_make(const struct moe_world *world, const struct moe_case *made,
     for (int64_t r = 0; r < made->ranks; r++) {
         assert_true(in->tokens[r] <= world->layer.tokens_most);
         make_rank(world, made, r, in);
+        if (world->layer.dtype == XST_MOE_E4M3)
+            moe_quantise_rows(world, r, in);
     }
 }
 
@@ -250,6 +277,10 @@ void moe_inputs_solve(const struct moe_world *world, struct moe_inputs *in)
         in->exact[r] = malloc(bytes);
         in->rounded[r] = malloc(bytes);
         assert_true(in->exact[r] && in->rounded[r]);
+        if (layer->dtype == XST_MOE_E4M3) {
+            moe_solve_e4m3(world, r, in);
+            continue;
+        }
         assert_int_equal(xsti_moe_reference(&problem, XSTI_MOE_EXACT, in->tokens[r], in->x[r], in->ids[r],
                                             in->weights[r], in->exact[r]),
                          0);
@@ -263,6 +294,7 @@ void moe_inputs_free(struct moe_inputs *in)
 {
     for (int r = 0; r < MOE_MOST_P; r++) {
         free(in->x[r]), free(in->ids[r]), free(in->weights[r]);
+        free(in->x8[r].values), free(in->x8[r].scales);
         free(in->exact[r]), free(in->rounded[r]);
     }
 }
@@ -280,17 +312,25 @@ void moe_world_load(struct moe_world *world, const struct moe_inputs *in)
     struct xsti_moe_regions regions;
     struct xst_diag diag = {0};
     xt_ok(xsti_moe_regions(layer, &regions, &diag), &diag);
+    const int is_e4m3 = layer->dtype == XST_MOE_E4M3;
+    const size_t element = is_e4m3 ? 1 : 2, groups = is_e4m3 ? (size_t)layer->hidden / 128 : 0;
     for (int64_t r = 0; r < layer->ranks; r++) {
         const int64_t tokens = in->tokens[r];
         const uint64_t buffer = world->buffers[r];
-        fill(world, buffer + world->at.x, 0xff, moe_y_bytes(world, most));
+        fill(world, buffer + world->at.x, 0xff, (size_t)(most * layer->hidden) * element);
+        fill(world, buffer + world->at.x_scales, 0xff, (size_t)most * groups * 4);
         fill(world, buffer + world->at.ids, 0x7f, (size_t)(most * topk) * 8);
         fill(world, buffer + world->at.weights, 0xff, (size_t)(most * topk) * 4);
         fill(world, world->combine[r], 0xff, moe_y_bytes(world, most * topk));
         fill(world, buffer + regions.pool_x, 0xff, moe_y_bytes(world, regions.pool_rows));
-        fill(world, buffer + regions.pool_act, 0xff, (size_t)(regions.pool_rows * layer->inter) * 2);
+        fill(world, buffer + regions.pool_act, 0xff, (size_t)(regions.pool_rows * layer->inter) * element);
         fill(world, buffer + regions.mid, 0xff, (size_t)(regions.pool_rows * layer->inter) * 4);
-        upload(world, buffer + world->at.x, in->x[r], moe_y_bytes(world, tokens));
+        fill(world, buffer + regions.pool_x_scales, 0xff, (size_t)regions.pool_rows * groups * 4);
+        fill(world, buffer + regions.act_scales, 0xff,
+             is_e4m3 ? (size_t)(regions.pool_rows * (layer->inter / 128)) * 4 : 0);
+        upload(world, buffer + world->at.x, is_e4m3 ? (const void *)in->x8[r].values : in->x[r],
+               (size_t)(tokens * layer->hidden) * element);
+        upload(world, buffer + world->at.x_scales, in->x8[r].scales, (size_t)tokens * groups * 4);
         upload(world, buffer + world->at.ids, in->ids[r], (size_t)(tokens * topk) * 8);
         upload(world, buffer + world->at.weights, in->weights[r], (size_t)(tokens * topk) * 4);
         fill(world, world->y[r] - MOE_GUARD, 0xff, moe_y_bytes(world, most) + 2 * MOE_GUARD);
@@ -301,7 +341,8 @@ void moe_world_load(struct moe_world *world, const struct moe_inputs *in)
 struct xst_moe_call moe_call_of(const struct moe_world *world, int64_t rank, int64_t tokens)
 {
     const struct xst_moe_layer *const layer = &world->layer;
-    const uint64_t matrix = (uint64_t)(layer->inter * layer->hidden) * 2;
+    const uint64_t matrix = (uint64_t)(layer->inter * layer->hidden) * (layer->dtype == XST_MOE_E4M3 ? 1 : 2);
+    const uint64_t one = moe_scale_count(world, 1) * 4, two = moe_scale_count(world, 2) * 4;
     int64_t first;
     local_experts(world, rank, &first);
     return (struct xst_moe_call){
@@ -315,6 +356,8 @@ struct xst_moe_call moe_call_of(const struct moe_world *world, int64_t rank, int
         .buffers = world->buffers,
         .combine = world->own_combine ? world->combine : NULL,
         .limit_us = world->limit_us,
+        .w1_scales = world->scales_at + (uint64_t)first * one,
+        .w2_scales = world->scales_at + (uint64_t)layer->experts * one + (uint64_t)first * two,
     };
 }
 
@@ -390,12 +433,27 @@ static double cost_of_rounding(const struct moe_inputs *in, int64_t r, int64_t c
     return sizes > 0 ? off / sizes : 0;
 }
 
+static void check_e4m3(const struct moe_world *world, const struct moe_inputs *in, int64_t r, const uint16_t *y,
+                       const char *what)
+{
+    const int64_t hidden = world->layer.hidden;
+    const double off = xsti_moe_difference(y, in->rounded[r], in->tokens[r] * hidden);
+    const double row = xsti_moe_row_error(y, in->rounded[r], in->tokens[r], hidden);
+    if (!(off < MOE_E4M3_OFF && row < MOE_E4M3_ROW))
+        fail_msg("%s: rank %lld: difference %g (bound %g), worst row %g (bound %g)", what, (long long)r, off,
+                 MOE_E4M3_OFF, row, MOE_E4M3_ROW);
+}
+
 void moe_check(const struct moe_world *world, const struct moe_inputs *in, enum moe_numbers numbers,
                uint16_t *const y[MOE_MOST_P], const char *what)
 {
     const int64_t hidden = world->layer.hidden;
     for (int64_t r = 0; r < world->layer.ranks; r++) {
         const int64_t count = in->tokens[r] * hidden;
+        if (world->layer.dtype == XST_MOE_E4M3) {
+            check_e4m3(world, in, r, y[r], what);
+            continue;
+        }
         if (numbers == MOE_EXACT_NUMBERS)
             check_exact(in->rounded[r], y[r], count, hidden, what);
         const double off = xsti_moe_difference(y[r], in->exact[r], count);

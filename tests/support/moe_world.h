@@ -48,13 +48,20 @@ struct moe_case {
     enum moe_numbers numbers;
 };
 
+/* e4m3 values and their scales, of tensors one behind the other. */
+struct moe_quantised {
+    uint8_t *values;
+    float *scales;
+};
+
 /* One set of inputs of all ranks, with the answers. */
 struct moe_inputs {
     int64_t tokens[MOE_MOST_P];
     uint16_t *x[MOE_MOST_P];
+    struct moe_quantised x8[MOE_MOST_P]; /* e4m3: what x became */
     int64_t *ids[MOE_MOST_P];
     float *weights[MOE_MOST_P];
-    double *exact[MOE_MOST_P];   /* y in double */
+    double *exact[MOE_MOST_P];   /* y in double; not with e4m3 */
     double *rounded[MOE_MOST_P]; /* y, rounded where the kernel rounds */
 };
 
@@ -65,6 +72,8 @@ struct moe_world {
     double clamp;
     uint16_t *w1, *w2; /* of all experts */
     const uint16_t **w1s, **w2s;
+    struct moe_quantised w8; /* e4m3: w1, then w2 of all experts */
+    uint64_t scales_at;
     uint64_t weights_at, bases[MOE_MOST_P], buffers[MOE_MOST_P], combine[MOE_MOST_P],
         y[MOE_MOST_P]; /* y: behind a guard band */
     int own_combine;   /* pass combine[] to the kernels */
@@ -74,6 +83,9 @@ struct moe_world {
 /* Buffers for `tokens_most` tokens a rank; weights random or exact. */
 void moe_world_make(struct moe_machine *machine, const struct moe_case *made, int64_t tokens_most,
                     struct moe_world *world);
+/* The same with e4m3 operands, random; what the scales are varies by a factor of 64 from one to the next. */
+void moe_world_make_e4m3(struct moe_machine *machine, const struct moe_case *made, int64_t tokens_most,
+                         struct moe_world *world);
 void moe_world_free(struct moe_world *world);
 
 /* Random inputs of a case; moe_inputs_solve fills the answers. */
@@ -100,12 +112,20 @@ void moe_run(struct moe_world *world, const struct moe_inputs *in, enum moe_form
 
 /* y against the answers: as near the exact one as rounding allows (1e-5 of moe_difference, or what the rounded answer needs), 5e-6 to
  * the rounded one (of a few rows: a gate that falls on the other side of a tie moves a whole row), no row off by 3 %; exact
- * numbers: equal. */
+ * numbers: equal. e4m3: to the rounded one MOE_E4M3_OFF, no row off by MOE_E4M3_ROW. */
+#define MOE_E4M3_OFF 1e-3
+#define MOE_E4M3_ROW 0.1
 void moe_check(const struct moe_world *world, const struct moe_inputs *in, enum moe_numbers numbers,
                uint16_t *const y[MOE_MOST_P], const char *what);
 void moe_same(const struct moe_world *world, const struct moe_inputs *in, uint16_t *const a[MOE_MOST_P],
               uint16_t *const b[MOE_MOST_P], const char *what);
 void moe_y_free(const struct moe_world *world, uint16_t *y[MOE_MOST_P]);
+
+/* What the e4m3 worlds are made of (moe_world_e4m3.c): weights of all experts, a rank's rows, the answers. */
+void moe_quantise_weights(struct moe_world *world);
+void moe_quantise_rows(const struct moe_world *world, int64_t rank, struct moe_inputs *in);
+void moe_solve_e4m3(const struct moe_world *world, int64_t rank, struct moe_inputs *in);
+size_t moe_scale_count(const struct moe_world *world, int linear);
 
 /* A list of orders that all have to give the same bits. */
 const struct xst_moe_order *moe_orders(size_t *count_out);
