@@ -14,7 +14,9 @@
 #include "bench_rows.h"
 #include "options.h"
 
-enum { TILE_COLS = 256, TILE_DEPTH = 64, STAGES = 4, PAIR_ROWS = 256, H200_SMS = 132 };
+/* Matrix rates of the floor: cuBLAS on an H200; for e4m3 an assumption. */
+enum { BF16_TFLOPS = 790, E4M3_TFLOPS = 1200 };
+enum { TILE_COLS = 256, TILE_DEPTH_BYTES = 128, STAGES = 4, PAIR_ROWS = 256, H200_SMS = 132 };
 
 /* What one table is made of. */
 struct job {
@@ -61,7 +63,7 @@ static struct xst_moe_plan plan_of(const struct cell *cell, int64_t producers)
 {
     return (struct xst_moe_plan){.tile_rows = cell->tile_rows,
                                  .tile_cols = TILE_COLS,
-                                 .tile_depth = TILE_DEPTH,
+                                 .tile_depth = TILE_DEPTH_BYTES / (cell->bench.dtype == XST_MOE_E4M3 ? 1 : 2),
                                  .producers = producers,
                                  .stages = STAGES,
                                  .staging_slots = 1,
@@ -293,7 +295,8 @@ static int64_t tile_rows_of(const struct cli *cli, const struct xst_moe_bench *b
     const int64_t given = cli_int(cli, "tile-rows");
     if (given)
         return given;
-    return bench->tokens * bench->topk * bench->ranks <= 64 * bench->experts ? 64 : 128;
+    const int few = bench->tokens * bench->topk * bench->ranks <= 64 * bench->experts;
+    return few && bench->dtype == XST_MOE_BF16 ? 64 : 128;
 }
 
 static enum xst_status bench_cell(struct job *job, const struct xst_moe_bench *bench)
@@ -322,6 +325,15 @@ static enum xst_status need(struct cli *cli, const char *name, int64_t value)
     return cli_say(&cli->diag, XST_ERR_USAGE, "--%s is needed", name);
 }
 
+static void fill_type(const struct cli *cli, struct xst_moe_bench *bench)
+{
+    const int is_e4m3 = strcmp(cli_text(cli, "dtype"), "e4m3") == 0;
+    bench->dtype = is_e4m3 ? XST_MOE_E4M3 : XST_MOE_BF16;
+    bench->flop_per_us = 1e6 * (cli_has(cli, "gemm-tflops") ? cli_real(cli, "gemm-tflops")
+                                : is_e4m3                   ? E4M3_TFLOPS
+                                                            : BF16_TFLOPS);
+}
+
 static enum xst_status fill_bench(struct job *job, const struct xst_moe_preset *preset, struct xst_moe_bench *bench)
 {
     struct cli *const cli = job->cli;
@@ -337,8 +349,8 @@ static enum xst_status fill_bench(struct job *job, const struct xst_moe_preset *
                                     .rounds = cli_int(cli, "rounds"),
                                     .calls = cli_int(cli, "calls"),
                                     .seed = cli_has(cli, "seed") ? (uint64_t)cli_int(cli, "seed") : 1,
-                                    .flop_per_us = cli_real(cli, "gemm-tflops") * 1e6,
                                     .memory_bytes_per_us = cli_real(cli, "memory-gb-per-s") * 1000};
+    fill_type(cli, bench);
     xst_target_parse(cli_has(cli, "target") ? cli_text(cli, "target") : "local", &bench->target);
     xst_routing_parse(cli_text(cli, "routing"), &bench->routing);
     bench->drain_bytes_per_us = drain_of(&job->profile, bench->target);
@@ -358,6 +370,8 @@ static enum xst_status fill_bench(struct job *job, const struct xst_moe_preset *
     if (tile_rows != 0 && tile_rows != 64 && tile_rows != 128 && tile_rows != PAIR_ROWS)
         return cli_say(&cli->diag, XST_ERR_USAGE,
                        "--tile-rows is %lld, not 64, 128 or 256 (0: by the rows of an expert)", (long long)tile_rows);
+    if (tile_rows == 64 && bench->dtype == XST_MOE_E4M3)
+        return cli_say(&cli->diag, XST_ERR_USAGE, "--tile-rows is 64; with --dtype e4m3 it is 128 or 256");
     if (cli_given(cli, "remote-frac") && bench->target != XST_TARGET_HOST)
         return cli_say(&cli->diag, XST_ERR_USAGE, "--remote-frac goes with --target host; peers share rows by routing");
     return XST_OK;

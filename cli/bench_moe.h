@@ -92,6 +92,12 @@ int cli_bench_moe(struct cli *cli);
          .high = 256,                                                                                                             \
          .fallback = "0",                                                                                                         \
          .help = "moe: rows of a tile, 64, 128 or 256; 0: by the rows of an expert"},                                             \
+        {.name = "dtype",                                                                                                         \
+         .kind = CLI_WORD,                                                                                                        \
+         .arg = "TYPE",                                                                                                           \
+         .words = "bf16|e4m3",                                                                                                    \
+         .fallback = "bf16",                                                                                                      \
+         .help = "moe: of rows, weights and activations"},                                                                        \
         {.name = "clamp",                                                                                                         \
          .kind = CLI_REAL,                                                                                                        \
          .arg = "C",                                                                                                              \
@@ -114,8 +120,7 @@ int cli_bench_moe(struct cli *cli);
          .arg = "TFLOPS",                                                                                                         \
          .low = 1,                                                                                                                \
          .high = 1e5,                                                                                                             \
-         .fallback = "790",                                                                                                       \
-         .help = "moe: matrix rate of the floor; the default is cuBLAS on an H200"},                                              \
+         .help = "moe: matrix rate of the floor; default: 790, cuBLAS on an H200; e4m3: 1200, assumed"},                          \
     {                                                                                                                             \
         .name = "memory-gb-per-s", .kind = CLI_REAL, .arg = "GB/S", .low = 1, .high = 1e6, .fallback = "4800",                    \
         .help = "moe: memory rate of the floor; the default is an H200's data sheet"                                              \

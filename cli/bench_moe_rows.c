@@ -13,6 +13,11 @@ static struct cli_cell get_target(const void *row)
     return cli_text_cell(xst_target_text(ROW(row)->bench.target));
 }
 
+static struct cli_cell get_dtype(const void *row)
+{
+    return cli_text_cell(xst_moe_dtype_text(ROW(row)->bench.dtype));
+}
+
 static struct cli_cell get_routing(const void *row)
 {
     return cli_text_cell(xst_routing_text(ROW(row)->bench.routing));
@@ -125,6 +130,7 @@ static const struct cli_column columns[] = {
     {"preset", NULL, CLI_SHOW_PLAIN, 1, get_preset},
     {"target", NULL, CLI_SHOW_PLAIN, 1, get_target},
     {"p", NULL, CLI_SHOW_PLAIN, 1, get_p},
+    {"dtype", NULL, CLI_SHOW_PLAIN, 1, get_dtype},
     {"hidden", NULL, CLI_SHOW_PLAIN, 0, get_hidden},
     {"inter", NULL, CLI_SHOW_PLAIN, 0, get_inter},
     {"experts", NULL, CLI_SHOW_PLAIN, 1, get_experts},

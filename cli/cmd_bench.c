@@ -152,6 +152,7 @@ static const struct belongs {
     {"group", "moe"},
     {"store", "moe"},
     {"clamp", "moe"},
+    {"dtype", "moe"},
     {"tile-rows", "moe"},
     {"ctas", "moe"},
     {"gemm-tflops", "moe"},

@@ -43,11 +43,14 @@ static enum xst_status check_calls(const struct xst_moe_bench *bench, const stru
                                                 .topk = bench->topk,
                                                 .tokens_most = bench->tokens,
                                                 .ranks = ranks,
+                                                .dtype = bench->dtype,
                                                 .ctas = bench->ctas > 0 ? bench->ctas : 1},
                                       .tokens = bench->tokens,
                                       .clamp = bench->clamp,
                                       .w1 = 1024,
                                       .w2 = 1024,
+                                      .w1_scales = 1024,
+                                      .w2_scales = 1024,
                                       .y = 1024,
                                       .buffers = buffers};
     for (size_t i = 0; i < count; i++)
@@ -139,8 +142,11 @@ static struct work work_of(const struct xsti_moe_bench_state *b)
         own += b->main.ids[0][i] >= 0;
     work.flop = 6 * (double)work.rows * hidden * inter;
     /* weights; pool and activations written and read; slots written and read, y written */
-    work.memory_bytes = 2 * ((double)touched * 3 * hidden * inter + (double)work.rows * 2 * (hidden + inter) +
-                             (double)own * 2 * hidden + (double)b->main.tokens[0] * hidden);
+    const double scaled = xsti_moe_bench_row_bytes(request) / hidden; /* bytes of a value of x or of an activation */
+    const double weight = request->dtype == XST_MOE_E4M3 ? 1 : 2;
+    work.memory_bytes = (double)touched * 3 * hidden * inter * weight +
+                        (double)work.rows * 2 * (hidden + inter) * scaled +
+                        2 * ((double)own * 2 * hidden + (double)b->main.tokens[0] * hidden);
     return work;
 }
 

@@ -34,6 +34,8 @@ struct xst_moe_call xsti_moe_bench_call(const struct xsti_moe_bench_state *b, co
                                  .clamp = b->request->clamp,
                                  .w1 = own->w1,
                                  .w2 = own->w2,
+                                 .w1_scales = own->w1_scales,
+                                 .w2_scales = own->w2_scales,
                                  .y = own->y,
                                  .buffers = group->buffers,
                                  .combine = group->active < group->layer.ranks ? group->combine : NULL};

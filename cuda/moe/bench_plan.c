@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "moe/bench_state.h"
+#include "moe/params.h"
 
 static int64_t ceil_div(int64_t a, int64_t b)
 {
@@ -27,6 +28,11 @@ static void shuffle(int64_t *values, int64_t count, uint64_t *state)
         values[i] = values[j];
         values[j] = value;
     }
+}
+
+double xsti_moe_bench_row_bytes(const struct xst_moe_bench *request)
+{
+    return (double)request->hidden * (request->dtype == XST_MOE_E4M3 ? 1 + 4.0 / XSTI_MOE_SCALED : 2);
 }
 
 static struct xst_moe_shape shape_of(const struct xst_moe_bench *request)
@@ -128,7 +134,8 @@ static struct xst_moe_layer layer_of(const struct xst_moe_bench *request, int64_
                                   .topk = request->topk,
                                   .tokens_most = tokens_most,
                                   .ranks = ranks,
-                                  .ctas = request->ctas > 0 ? request->ctas : 1};
+                                  .ctas = request->ctas > 0 ? request->ctas : 1,
+                                  .dtype = request->dtype};
 }
 
 /* All rows of rank `rank` its own. */
@@ -180,18 +187,19 @@ static enum xst_status plan_peer(struct xsti_moe_bench_state *b, struct xst_diag
     return fill_group(b, group, b->counts, diag);
 }
 
-/* Rows rank 0 sends back, and rows its peers fetch from it. The absent rank fetches nothing. */
+/* Rows rank 0 sends back, bf16, and rows its peers fetch from it, with their scales. The absent rank fetches nothing. */
 static double remote_bytes_of(const struct xsti_moe_bench_state *b)
 {
     const struct xsti_moe_bench_group *const group = &b->main;
-    int64_t first, experts, rows = 0;
+    int64_t first, experts, sent = 0, fetched = 0;
     experts_of(b->request, 0, &first, &experts);
     for (int64_t r = 0; r < group->layer.ranks; r++)
         for (int64_t i = 0; i < group->tokens[r] * group->layer.topk; i++) {
             const int64_t id = group->ids[r][i];
-            rows += id >= 0 && (r == 0) != (id < experts);
+            sent += id >= 0 && r != 0 && id < experts;
+            fetched += id >= 0 && r == 0 && id >= experts;
         }
-    return (double)rows * (double)group->layer.hidden * 2;
+    return (double)sent * (double)group->layer.hidden * 2 + (double)fetched * xsti_moe_bench_row_bytes(b->request);
 }
 
 static int wants(const struct xsti_moe_bench_state *b, enum xst_moe_form form)

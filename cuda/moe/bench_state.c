@@ -8,44 +8,69 @@
 
 #include "base/bf16.h"
 #include "base/diag.h"
+#include "base/e4m3.h"
 #include "moe/bench_state.h"
+#include "moe/layout.h"
+#include "moe/params.h"
 
-enum { POOL = XSTI_MOE_POOL_VALUES, BUFFER_ALIGN = 1024 };
+/* SPREAD: of e4m3 values, in units of their scale. */
+enum { POOL = XSTI_MOE_POOL_VALUES, BUFFER_ALIGN = 1024, SPREAD = 64 };
 
-/* Four uniform bytes: about normal. */
-static uint16_t *random_values(double deviation, uint64_t seed)
+size_t xsti_moe_bench_value_bytes(const struct xsti_moe_bench_state *b, enum xsti_moe_pool pool)
 {
-    uint16_t *const values = malloc((size_t)POOL * sizeof *values);
+    return pool >= XSTI_MOE_POOL_X_SCALES ? sizeof(float) : (size_t)xsti_moe_element_bytes(b->request->dtype);
+}
+
+static void put_value(const struct xsti_moe_bench_state *b, enum xsti_moe_pool pool, float value, unsigned char *to)
+{
+    const uint16_t wide = xsti_float_to_bf16(value);
+    if (pool >= XSTI_MOE_POOL_X_SCALES)
+        memcpy(to, &value, sizeof value);
+    else if (b->request->dtype == XST_MOE_BF16)
+        memcpy(to, &wide, sizeof wide);
+    else
+        *to = xsti_float_to_e4m3(value);
+}
+
+/* Values: four uniform bytes, about normal. Scales: between half and one and a half times `deviation`. */
+static unsigned char *random_values(const struct xsti_moe_bench_state *b, enum xsti_moe_pool pool, double deviation,
+                                    uint64_t seed)
+{
+    const size_t each = xsti_moe_bench_value_bytes(b, pool);
+    unsigned char *const values = malloc((size_t)POOL * each);
     for (int i = 0; values && i < POOL; i++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         const uint64_t bits = seed >> 32;
         const double sum =
             (double)((bits & 255) + (bits >> 8 & 255) + (bits >> 16 & 255) + (bits >> 24 & 255)) / 256 - 2;
-        values[i] = xsti_float_to_bf16((float)(sum * 1.732 * deviation));
+        const double value = pool < XSTI_MOE_POOL_X_SCALES ? sum * 1.732 : 0.5 + (double)(bits & 0xffff) / 0x10000;
+        put_value(b, pool, (float)(value * deviation), values + (size_t)i * each);
     }
     return values;
 }
 
 void xsti_moe_bench_values(const struct xsti_moe_bench_state *b, enum xsti_moe_pool pool, uint64_t first, size_t count,
-                           uint16_t *values_out)
+                           void *values_out)
 {
+    const size_t each = xsti_moe_bench_value_bytes(b, pool);
+    unsigned char *to = values_out;
     for (uint64_t from = first % POOL; count > 0; from = 0) {
         const size_t chunk = count < POOL - from ? count : (size_t)(POOL - from);
-        memcpy(values_out, b->pools[pool] + from, chunk * sizeof *values_out);
-        values_out += chunk;
+        memcpy(to, b->pools[pool] + from * each, chunk * each);
+        to += chunk * each;
         count -= chunk;
     }
 }
 
 /* The same on a device that has a copy of the pool. */
-static enum xst_status repeat(const struct xsti_device *device, CUdeviceptr pool, uint64_t first, size_t count,
-                              CUdeviceptr to, struct xst_diag *diag)
+static enum xst_status repeat(const struct xsti_device *device, CUdeviceptr pool, size_t each, uint64_t first,
+                              size_t count, CUdeviceptr to, struct xst_diag *diag)
 {
     for (uint64_t from = first % POOL; count > 0; from = 0) {
         const size_t chunk = count < POOL - from ? count : (size_t)(POOL - from);
-        XSTI_CU(device->driver, cuMemcpyAsync(to, pool + from * 2, chunk * 2, device->stream), device->ordinal, diag,
-                "filling a tensor");
-        to += chunk * 2;
+        XSTI_CU(device->driver, cuMemcpyAsync(to, pool + from * each, chunk * each, device->stream), device->ordinal,
+                diag, "filling a tensor");
+        to += chunk * each;
         count -= chunk;
     }
     return XST_OK;
@@ -55,15 +80,42 @@ static enum xst_status fill_tensor(const struct xsti_moe_bench_state *b, const s
                                    enum xsti_moe_pool which, uint64_t first, size_t count, CUdeviceptr to,
                                    struct xst_diag *diag)
 {
+    const size_t each = xsti_moe_bench_value_bytes(b, which);
     CUdeviceptr pool;
-    XSTI_TRY(xsti_device_alloc(device, (size_t)POOL * 2, &pool, diag));
-    enum xst_status status = xsti_device_write(device, pool, b->pools[which], (size_t)POOL * 2, diag);
+    XSTI_TRY(xsti_device_alloc(device, (size_t)POOL * each, &pool, diag));
+    enum xst_status status = xsti_device_write(device, pool, b->pools[which], (size_t)POOL * each, diag);
     if (status == XST_OK)
-        status = repeat(device, pool, first, count, to, diag);
+        status = repeat(device, pool, each, first, count, to, diag);
     if (status == XST_OK)
         status = xsti_device_wait(device, 60e6, "filling a tensor", diag);
     xsti_device_free(device, pool);
     return status;
+}
+
+/* `count` values for a device that begins with value number `first`. */
+static enum xst_status make_tensor(const struct xsti_moe_bench_state *b, const struct xsti_device *device,
+                                   enum xsti_moe_pool which, uint64_t first, size_t count, CUdeviceptr *tensor_out,
+                                   struct xst_diag *diag)
+{
+    XSTI_TRY(xsti_device_alloc(device, count * xsti_moe_bench_value_bytes(b, which), tensor_out, diag));
+    return fill_tensor(b, device, which, first, count, *tensor_out, diag);
+}
+
+/* Of the experts of a device; `first`: number of the first one. */
+static enum xst_status make_weights(const struct xsti_moe_bench_state *b, uint64_t first, size_t experts,
+                                    struct xsti_moe_bench_device *own, struct xst_diag *diag)
+{
+    const struct xst_moe_bench *const request = b->request;
+    const struct xsti_device *const device = &own->kernels->device;
+    const size_t matrix = (size_t)(request->inter * request->hidden);
+    const size_t scales = (size_t)(request->inter / XSTI_MOE_SCALED * (request->hidden / XSTI_MOE_SCALED));
+    XSTI_TRY(make_tensor(b, device, XSTI_MOE_POOL_W1, first * 2 * matrix, experts * 2 * matrix, &own->w1, diag));
+    XSTI_TRY(make_tensor(b, device, XSTI_MOE_POOL_W2, first * matrix, experts * matrix, &own->w2, diag));
+    if (request->dtype != XST_MOE_E4M3)
+        return XST_OK;
+    XSTI_TRY(make_tensor(b, device, XSTI_MOE_POOL_W1_SCALES, first * 2 * scales, experts * 2 * scales, &own->w1_scales,
+                         diag));
+    return make_tensor(b, device, XSTI_MOE_POOL_W2_SCALES, first * scales, experts * scales, &own->w2_scales, diag);
 }
 
 static enum xst_status open_device(struct xsti_moe_bench_state *b, int64_t d, struct xst_diag *diag)
@@ -71,21 +123,15 @@ static enum xst_status open_device(struct xsti_moe_bench_state *b, int64_t d, st
     struct xsti_moe_bench_device *const own = &b->device[d];
     const struct xst_moe_bench *const request = b->request;
     const struct xsti_moe_bench_group *const group = &b->main;
-    const size_t matrix = (size_t)(request->inter * request->hidden);
     const struct xst_moe_shape shape = {.experts = group->layer.experts, .ranks = group->layer.ranks};
     int64_t first, end;
     XSTI_TRY(xst_moe_open(d, &own->kernels, diag));
     const struct xsti_device *const device = &own->kernels->device;
     xst_moe_experts_of(&shape, d, &first, &end);
-    const size_t experts = (size_t)(end - first);
     const int64_t alone = b->has_alone ? b->alone[d].tokens[0] : 0;
     const int64_t tokens = group->tokens[d] > alone ? group->tokens[d] : alone;
-    XSTI_TRY(xsti_device_alloc(device, experts * 2 * matrix * 2, &own->w1, diag));
-    XSTI_TRY(xsti_device_alloc(device, experts * matrix * 2, &own->w2, diag));
     XSTI_TRY(xsti_device_alloc(device, (size_t)(tokens * request->hidden) * 2 + 16, &own->y, diag));
-    const uint64_t number = (uint64_t)group->first_expert[d];
-    XSTI_TRY(fill_tensor(b, device, XSTI_MOE_POOL_W1, number * 2 * matrix, experts * 2 * matrix, own->w1, diag));
-    XSTI_TRY(fill_tensor(b, device, XSTI_MOE_POOL_W2, number * matrix, experts * matrix, own->w2, diag));
+    XSTI_TRY(make_weights(b, (uint64_t)group->first_expert[d], (size_t)(end - first), own, diag));
     XSTI_CU(device->driver, cuEventCreate(&own->begin, CU_EVENT_DEFAULT), device->ordinal, diag, "creating an event");
     XSTI_CU(device->driver, cuEventCreate(&own->end, CU_EVENT_DEFAULT), device->ordinal, diag, "creating an event");
     XSTI_CU(device->driver, cuStreamCreate(&own->absent_stream, CU_STREAM_NON_BLOCKING), device->ordinal, diag,
@@ -114,6 +160,10 @@ static enum xst_status open_rank(struct xsti_moe_bench_state *b, struct xsti_moe
     if (choices > 0) {
         XSTI_TRY(fill_tensor(b, device, XSTI_MOE_POOL_X, (uint64_t)group->first_token[r] * hidden,
                              (size_t)group->tokens[r] * hidden, buffer + group->at.x, diag));
+        const size_t scales = hidden / XSTI_MOE_SCALED;
+        if (layer->dtype == XST_MOE_E4M3)
+            XSTI_TRY(fill_tensor(b, device, XSTI_MOE_POOL_X_SCALES, (uint64_t)group->first_token[r] * scales,
+                                 (size_t)group->tokens[r] * scales, buffer + group->at.x_scales, diag));
         XSTI_TRY(xsti_device_write(device, buffer + group->at.ids, group->ids[r], choices * 8, diag));
         XSTI_TRY(xsti_device_write(device, buffer + group->at.weights, group->weights[r], choices * 4, diag));
     }
@@ -149,11 +199,16 @@ static enum xst_status open_group(struct xsti_moe_bench_state *b, struct xsti_mo
 
 enum xst_status xsti_moe_bench_open(struct xsti_moe_bench_state *b, struct xst_diag *diag)
 {
-    const double deviations[XSTI_MOE_POOL_COUNT] = {1, 2 / sqrt((double)b->request->hidden),
-                                                    1 / sqrt((double)b->request->inter)};
-    for (int i = 0; i < XSTI_MOE_POOL_COUNT; i++)
-        if (!(b->pools[i] = random_values(deviations[i], b->request->seed * 10 + (uint64_t)i)))
+    const int e4m3 = b->request->dtype == XST_MOE_E4M3, count = e4m3 ? XSTI_MOE_POOL_COUNT : XSTI_MOE_POOL_X_SCALES;
+    const double sizes[3] = {1, 2 / sqrt((double)b->request->hidden), 1 / sqrt((double)b->request->inter)};
+    for (int i = 0; i < count; i++) {
+        const double deviation = i >= XSTI_MOE_POOL_X_SCALES ? sizes[i - XSTI_MOE_POOL_X_SCALES] / SPREAD
+                                 : e4m3                      ? SPREAD
+                                                             : sizes[i];
+        b->pools[i] = random_values(b, (enum xsti_moe_pool)i, deviation, b->request->seed * 10 + (uint64_t)i);
+        if (!b->pools[i])
             return xsti_fail_memory(diag);
+    }
     for (int64_t d = 0; d < b->devices; d++)
         XSTI_TRY(open_device(b, d, diag));
     for (int64_t r = 0; r < b->devices; r++)
@@ -189,6 +244,8 @@ void xsti_moe_bench_close(struct xsti_moe_bench_state *b)
         const struct xsti_device *const device = &own->kernels->device;
         xsti_device_free(device, own->w1);
         xsti_device_free(device, own->w2);
+        xsti_device_free(device, own->w1_scales);
+        xsti_device_free(device, own->w2_scales);
         xsti_device_free(device, own->y);
         if (own->begin)
             device->driver->cuEventDestroy(own->begin);

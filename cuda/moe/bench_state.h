@@ -12,7 +12,15 @@
 /* Random values of one kind: on the host, from where the reference takes them, and repeated over the tensors on the devices.
  * Its length is odd, so that equal rows of a tensor lie far apart. */
 enum { XSTI_MOE_POOL_VALUES = 4194301 };
-enum xsti_moe_pool { XSTI_MOE_POOL_X, XSTI_MOE_POOL_W1, XSTI_MOE_POOL_W2, XSTI_MOE_POOL_COUNT };
+enum xsti_moe_pool {
+    XSTI_MOE_POOL_X,
+    XSTI_MOE_POOL_W1,
+    XSTI_MOE_POOL_W2,
+    XSTI_MOE_POOL_X_SCALES, /* these with e4m3 alone */
+    XSTI_MOE_POOL_W1_SCALES,
+    XSTI_MOE_POOL_W2_SCALES,
+    XSTI_MOE_POOL_COUNT
+};
 
 /* Ranks that call each other: all of the machine's, or one rank by itself. */
 struct xsti_moe_bench_group {
@@ -33,7 +41,7 @@ struct xsti_moe_bench_group {
 /* A device that computes. */
 struct xsti_moe_bench_device {
     struct xst_moe_kernels *kernels;
-    CUdeviceptr w1, w2, y;
+    CUdeviceptr w1, w2, w1_scales, w2_scales, y;
     CUstream absent_stream;
     CUevent begin, end;
 };
@@ -48,7 +56,7 @@ struct xsti_moe_bench_state {
     struct xsti_moe_bench_group alone[XST_MOE_MOST_RANKS]; /* one rank each, with the rows of `main`; where asked for */
     int has_alone;
     int64_t *counts; /* rows per expert of the model */
-    uint16_t *pools[XSTI_MOE_POOL_COUNT];
+    unsigned char *pools[XSTI_MOE_POOL_COUNT];
     double remote_bytes;
 };
 
@@ -56,13 +64,19 @@ struct xsti_moe_bench_state {
  * request, entries, entry_count; close it whatever comes back. */
 enum xst_status xsti_moe_bench_plan(struct xsti_moe_bench_state *b, struct xst_diag *diag);
 
+/* Of a row of x, with its scales. */
+double xsti_moe_bench_row_bytes(const struct xst_moe_bench *request);
+
 /* Devices and buffers of the groups. */
 enum xst_status xsti_moe_bench_open(struct xsti_moe_bench_state *b, struct xst_diag *diag);
 void xsti_moe_bench_close(struct xsti_moe_bench_state *b);
 
+/* Bytes of a value. */
+size_t xsti_moe_bench_value_bytes(const struct xsti_moe_bench_state *b, enum xsti_moe_pool pool);
+
 /* `count` values of a tensor from its value number `first` on. */
 void xsti_moe_bench_values(const struct xsti_moe_bench_state *b, enum xsti_moe_pool pool, uint64_t first, size_t count,
-                           uint16_t *values_out);
+                           void *values_out);
 
 /* CTAs of the absent rank: enough that nobody waits for it to list its tokens; 0 without one. */
 int64_t xsti_moe_bench_absent_ctas(const struct xsti_moe_bench_state *b);

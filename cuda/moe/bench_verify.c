@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "moe/bench_state.h"
+#include "moe/params.h"
 #include "moe/ref.h"
 
 enum { SAMPLED_TOKENS = 6 };
@@ -53,40 +54,81 @@ static enum xst_status read_slot(const struct xsti_moe_bench_state *b, const str
     return XST_OK;
 }
 
-/* One choice against the plain reference. */
+/* What one choice is computed from, on the host: w1, w2, x and, with e4m3, their scales, one behind the other. */
+struct part {
+    enum xsti_moe_pool pool;
+    uint64_t first;
+    size_t count;
+};
+enum { PARTS = XSTI_MOE_POOL_COUNT };
+
+static size_t parts_of(const struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group, int64_t r,
+                       int64_t flat, struct part parts[PARTS])
+{
+    const int64_t hidden = group->layer.hidden, scaled = XSTI_MOE_SCALED;
+    const size_t matrix = (size_t)(group->layer.inter * hidden);
+    const size_t scales = (size_t)(group->layer.inter / scaled * (hidden / scaled)), across = (size_t)(hidden / scaled);
+    const uint64_t expert = (uint64_t)(group->ids[r][flat] + group->first_expert[0]);
+    const uint64_t token = (uint64_t)(group->first_token[r] + flat / group->layer.topk);
+    const struct part all[PARTS] = {
+        {XSTI_MOE_POOL_W1, expert * 2 * matrix, 2 * matrix},
+        {XSTI_MOE_POOL_W2, expert * matrix, matrix},
+        {XSTI_MOE_POOL_X, token * (uint64_t)hidden, (size_t)hidden},
+        {XSTI_MOE_POOL_W1_SCALES, expert * 2 * scales, 2 * scales},
+        {XSTI_MOE_POOL_W2_SCALES, expert * scales, scales},
+        {XSTI_MOE_POOL_X_SCALES, token * across, across},
+    };
+    memcpy(parts, all, sizeof all);
+    return b->request->dtype == XST_MOE_E4M3 ? PARTS : PARTS / 2;
+}
+
+static int solve_slot(const struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
+                      void *const tensors[PARTS], const float *weight, double *want)
+{
+    const int64_t hidden = group->layer.hidden, inter = group->layer.inter, zero = 0;
+    if (b->request->dtype == XST_MOE_E4M3) {
+        const uint8_t *const w1[1] = {tensors[0]}, *const w2[1] = {tensors[1]};
+        const float *const s1[1] = {tensors[3]}, *const s2[1] = {tensors[4]};
+        const struct xsti_moe_problem_e4m3 problem = {hidden, inter, 1, 1, b->request->clamp, w1, w2, s1, s2};
+        return xsti_moe_reference_e4m3(&problem, 1, tensors[2], tensors[5], &zero, weight, want);
+    }
+    const uint16_t *const w1[1] = {tensors[0]}, *const w2[1] = {tensors[1]};
+    const struct xsti_moe_problem problem = {hidden, inter, 1, 1, b->request->clamp, w1, w2};
+    return xsti_moe_reference(&problem, XSTI_MOE_AS_BF16, 1, tensors[2], &zero, weight, want);
+}
+
+/* One choice against the plain reference. The tensor core adds e4m3 products with fewer bits than a float has. */
 static enum xst_status check_slot(const struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
                                   int64_t r, int64_t flat, const uint16_t *got, struct xst_diag *diag)
 {
-    const int64_t hidden = group->layer.hidden, inter = group->layer.inter, zero = 0;
-    const size_t matrix = (size_t)(inter * hidden);
-    uint16_t *const values = malloc((3 * matrix + (size_t)hidden) * sizeof *values);
-    double *const want = malloc((size_t)hidden * sizeof *want);
-    if (!values || !want) {
-        free(values);
-        free(want);
-        return xsti_fail_memory(diag);
+    const double bound = b->request->dtype == XST_MOE_E4M3 ? 1e-3 : 2e-6;
+    double *const want = malloc((size_t)group->layer.hidden * sizeof *want);
+    void *tensors[PARTS] = {0};
+    struct part parts[PARTS];
+    const size_t count = parts_of(b, group, r, flat, parts);
+    int failed = !want;
+    double off = 0;
+    for (size_t i = 0; i < count && !failed; i++) {
+        tensors[i] = malloc(parts[i].count * xsti_moe_bench_value_bytes(b, parts[i].pool));
+        failed = !tensors[i];
+        if (!failed)
+            xsti_moe_bench_values(b, parts[i].pool, parts[i].first, parts[i].count, tensors[i]);
     }
-    uint16_t *const w2 = values + 2 * matrix, *const x = w2 + matrix;
-    const int64_t expert = group->ids[r][flat] + group->first_expert[0];
-    const int64_t token = group->first_token[r] + flat / group->layer.topk;
-    xsti_moe_bench_values(b, XSTI_MOE_POOL_W1, (uint64_t)expert * 2 * matrix, 2 * matrix, values);
-    xsti_moe_bench_values(b, XSTI_MOE_POOL_W2, (uint64_t)expert * matrix, matrix, w2);
-    xsti_moe_bench_values(b, XSTI_MOE_POOL_X, (uint64_t)token * (uint64_t)hidden, (size_t)hidden, x);
-    const uint16_t *const w1s[1] = {values}, *const w2s[1] = {w2};
-    const struct xsti_moe_problem problem = {hidden, inter, 1, 1, b->request->clamp, w1s, w2s};
-    const int failed = xsti_moe_reference(&problem, XSTI_MOE_AS_BF16, 1, x, &zero, &group->weights[r][flat], want);
-    const double off = xsti_moe_difference(got, want, hidden);
-    free(values);
+    failed = failed || solve_slot(b, group, tensors, &group->weights[r][flat], want);
+    if (!failed)
+        off = xsti_moe_difference(got, want, group->layer.hidden);
+    for (size_t i = 0; i < count; i++)
+        free(tensors[i]);
     free(want);
     if (failed)
         return xsti_fail_memory(diag);
-    if (!(off < 2e-6))
+    if (!(off < bound))
         return xsti_fail(
             diag, XST_ERR_DEVICE,
             "moe bench: the result is wrong: rank %lld, token %lld, choice %lld (expert %lld) differs from "
-            "the reference by %g, more than 2e-6",
+            "the reference by %g, more than %g",
             (long long)r, (long long)(flat / group->layer.topk), (long long)(flat % group->layer.topk),
-            (long long)expert, off);
+            (long long)(group->ids[r][flat] + group->first_expert[0]), off, bound);
     return XST_OK;
 }
 

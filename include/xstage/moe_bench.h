@@ -51,7 +51,8 @@ struct xst_moe_bench {
     double remote_frac; /* host: share of the rows that leaves the device, 0 .. 1 */
     enum xst_routing routing;
     double skew;
-    double clamp;   /* 0: none */
+    double clamp; /* 0: none */
+    enum xst_moe_dtype dtype;
     int64_t ctas;   /* 0: one per SM, less the few an absent rank needs */
     int64_t rounds; /* a median is taken over */
     int64_t calls;  /* back to back in a round; 0: about 20 ms */

@@ -27,6 +27,10 @@ expect 2 bench moe --preset qwen3-30b --target peer --ranks 9
 err_has 'ranks is 9, outside 2..8'
 expect 2 bench moe --preset qwen3-30b --tile-rows 96
 err_has '--tile-rows is 96, not 64, 128 or 256'
+expect 2 bench moe --preset qwen3-30b --dtype e4m3 --tile-rows 64
+err_has '--tile-rows is 64; with --dtype e4m3 it is 128 or 256'
+expect 2 bench moe --preset qwen3-30b --dtype fp4
+one_sentence
 expect 2 bench moe --preset qwen3-30b --slices 16
 err_has 'slices is 16, not 1, 2, 4 or 8'
 expect 2 bench moe --preset qwen3-30b --lead 1..1000:x1.1
@@ -52,6 +56,9 @@ if layer --ranks 2; then
     json out 'd["schema"] == "xstage.bench/1" and d["kernel"] == "moe" and all(r["checked"] for r in d["rows"])'
     json out '{r["variant"] for r in d["rows"]} == {"moe_unfused", "moe_wave", "moe_interleaved"}'
     json out 'sum(r["planned"] for r in d["rows"]) == 1 and all(r["residual_us"] is None for r in d["rows"])'
+fi
+if layer --ranks 2 --dtype e4m3 --inter 256; then
+    json out 'all(r["dtype"] == "e4m3" and r["checked"] for r in d["rows"])'
 fi
 if layer --ranks 2 --target host --remote-frac 0,0.5 --store at_once --lead 10,20; then
     json out '{r["remote_frac"] for r in d["rows"]} == {0, 0.5} and all(r["planned"] is False for r in d["rows"])'
