@@ -3,7 +3,7 @@
 #
 # A mixture-of-experts layer between two GPUs: layers with a quarter of their experts, so that experts and rows of a rank are those of
 # eight ranks; widths at which Linear 2 alone asks for more than the links drain, with leads; skewed routing; the same layers as an
-# unfused sequence of NCCL and PyTorch's grouped GEMMs. About a minute.
+# unfused sequence of NCCL and PyTorch's grouped GEMMs. About a minute and a half.
 # usage: bench/moe_pair.sh BUILD OUT      (BUILD: a finished build; OUT: a folder for the documents)
 set -u
 build=$1
@@ -18,11 +18,11 @@ layer()
     shift
     timeout 40 "$build/xstage" bench moe --target peer --ranks 2 -q --rounds 5 --json="$out/pair-$name.json" "$@" || echo "$name failed"
 }
-layer flash --preset deepseek-v4-flash --experts 64 --tokens 1K,8K
-layer qwen3-30b --preset qwen3-30b --experts 32 --tokens 512,1K,4K,8K --store at_once
-layer width-512 --hidden 4096 --inter 512 --experts 32 --topk 8 --tokens 4096 --store at_once --lead 16,32,64,128,256,512
-layer width-1024 --hidden 4096 --inter 1024 --experts 32 --topk 8 --tokens 4096 --store at_once
-layer zipf --preset qwen3-30b --experts 32 --tokens 4K --routing zipf --skew 0.5 --store at_once
+layer qwen3-30b --preset qwen3-30b --experts 32 --tokens 1K,4K,8K
+layer flash --preset deepseek-v4-flash --experts 64 --tokens 1K,4K,8K
+layer width-512 --hidden 4096 --inter 512 --experts 32 --topk 8 --tokens 4096 --store at_once --lead 16,64,128,256,512
+layer qwen3-235b --preset qwen3-235b --experts 32 --tokens 1K,4K,8K --store at_once
+layer leads --preset qwen3-30b --experts 32 --tokens 4K --store at_once --schedule interleaved --lead 32,64,96,128,192,256,512
 layer hot-rank --preset qwen3-30b --experts 32 --tokens 4K --routing hot-rank --skew 1.5 --store at_once
 if python3 -c "import torch" 2>/dev/null; then
     timeout 60 torchrun --nproc-per-node 2 "$here/moe_pair_torch.py" --json "$out/pair-torch.json" || echo "torch failed"

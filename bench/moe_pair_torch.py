@@ -16,9 +16,9 @@ import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 
-LAYERS = {"flash/4": (4096, 2048, 64, 6), "qwen3-30b/4": (2048, 768, 32, 8), "width-512": (4096, 512, 32, 8),
-          "width-1024": (4096, 1024, 32, 8)}
-TOKENS = {"flash/4": (1024, 8192), "qwen3-30b/4": (1024, 4096, 8192), "width-512": (4096,), "width-1024": (4096,)}
+LAYERS = {"qwen3-30b/4": (2048, 768, 32, 8), "flash/4": (4096, 2048, 64, 6), "qwen3-235b/4": (4096, 1536, 32, 8),
+          "width-512": (4096, 512, 32, 8)}
+TOKENS = {"width-512": (4096,)}
 
 
 def time_calls(function, rounds):
@@ -93,7 +93,7 @@ def main():
     generator.manual_seed(1 + rank)
     rows = []
     for name, layer in LAYERS.items():
-        for tokens in TOKENS[name]:
+        for tokens in TOKENS.get(name, (1024, 4096, 8192)):
             s = Sequence(layer, tokens, generator)
             pool = s.dispatch()
             act = torch.randn(s.rows, layer[1], device="cuda", dtype=torch.bfloat16)
