@@ -177,10 +177,8 @@ static double predicted_us_of(const struct xst_moe_choice *choice, const struct 
     double least_us = INFINITY;
     for (int64_t i = 0; i < choice->count; i++) {
         const struct xst_moe_candidate *const candidate = &choice->candidates[i];
-        const int same_lead = order->schedule == XST_SCHEDULE_WAVE ||
-                              (candidate->lead_tiles == order->lead && candidate->group_tiles == order->group);
         if (candidate->gap == XST_MOE_GAP_NONE && candidate->wave_blocks == 0 && candidate->method == method &&
-            candidate->schedule == order->schedule && same_lead)
+            candidate->schedule == order->schedule) /* the order is the least of these */
             least_us = fmin(least_us, candidate->predicted_us);
     }
     return least_us;

@@ -59,6 +59,8 @@ static const struct cli_option options[] = {
     WORD_OPTION("schedule", "SCHEDULE", "wave|interleaved", "wave", "moe: order of the tiles"),
     COUNT_OPTION("lead", "TILES", 1000000000, "moe, interleaved: Linear-1 tiles ahead; default: the knee"),
     COUNT_DEFAULT("group", "TILES", 1000000, "1", "moe, interleaved: Linear-2 tiles in a row"),
+    COUNT_DEFAULT("unit", "BLOCKS", 1024, "1",
+                  "moe: row blocks of an expert whose tiles of a column follow each other, so that they share weights"),
     COUNT_OPTION("ring", "BLOCKS", 16777216, "moe: row blocks the pools hold; default: all"),
     {.name = "no-pull", .kind = CLI_FLAG, .help = "moe: the rows are there from the start"},
     {.name = "tiles-only",

@@ -34,6 +34,7 @@ static const struct {
     {"lead", "moe"},
     {"group", "moe"},
     {"ring", "moe"},
+    {"unit", "moe"},
     {"no-pull", "moe"},
     {"tiles-only", "moe"},
     {"memory-gb-per-s", "moe"},
@@ -249,9 +250,12 @@ static enum xst_status moe_lead(struct cli *cli, const struct xst_profile *profi
     status = xst_lead_find(&problem, &knees, &cli->diag);
     if (status != XST_OK)
         return status;
-    simulation->moe.lead = knees.steady > 0 ? knees.steady : xst_lead_first_tiles(&problem);
+    simulation->moe.lead = (knees.steady > 0 ? knees.steady : xst_lead_first_tiles(&problem)) +
+                           (simulation->moe.unit > 1 ? simulation->moe.unit : 0) *
+                               counts.l1_per_block; /* a unit's blocks are finished together */
     simulation->lead_from = knees.steady > 0 ? "knee" : "first guess";
-    const int64_t least = counts.l1_per_block + simulation->moe.group * counts.l1_per_block / counts.l2_per_block;
+    const int64_t least =
+        simulation->moe.unit * counts.l1_per_block + simulation->moe.group * counts.l1_per_block / counts.l2_per_block;
     if (simulation->moe.lead < least)
         simulation->moe.lead = least;
     return XST_OK;
@@ -274,6 +278,7 @@ static enum xst_status run_moe(struct cli *cli, const struct xst_profile *profil
                                   .sm_flop_per_us = sm_rate(cli, profile, given_or(cli, "producers", 0))};
     xst_schedule_parse(cli_text(cli, "schedule"), &plan->schedule);
     simulation->moe.group = cli_int(cli, "group");
+    simulation->moe.unit = cli_int(cli, "unit");
     simulation->moe.ring_blocks = given_or(cli, "ring", 0);
     simulation->moe.no_pull = cli_given(cli, "no-pull");
     simulation->kind_names[0] = "Linear 1";

@@ -296,6 +296,7 @@ struct xst_timeline_moe {
         *rows;    /* per expert of the model, all sources of a group together; every source sends each the same */
     int exchange; /* the exchange of counts before the first pull, barrier and combine after the last store */
     double memory_bytes_per_us; /* of the combine's reads and writes; 0: 4.8e6, an H200's data sheet */
+    int64_t unit; /* blocks of one expert whose tiles of a column follow each other (moe.h); 0 and 1: block by block */
 };
 
 /* More ranks than experts: every `experts` consecutive ranks form a group of their own, ranks a multiple of it. */

@@ -64,13 +64,14 @@ enum xst_status xst_moe_order_of(const struct xst_moe_setup *setup, const struct
         return xsti_fail(diag, XST_ERR_NO_DATA, "moe order: none of %lld candidates was predicted and can be run",
                          (long long)choice->count);
     const int interleaved = best->schedule == XST_SCHEDULE_INTERLEAVED;
+    const int64_t unit = interleaved ? xst_moe_unit_of(&setup->shape) : 1; /* its blocks are finished together */
     *order_out =
         (struct xst_moe_order){.schedule = best->schedule,
-                               .lead = interleaved ? best->lead_tiles : 1,
+                               .lead = interleaved ? best->lead_tiles + (unit > 1 ? unit : 0) * setup->l1_per_block : 1,
                                .group = interleaved ? best->group_tiles : 1,
                                .tile_rows = setup->plan.tile_rows,
                                .store = best->method == XST_METHOD_BULK ? XST_MOE_STORE_PACED : XST_MOE_STORE_AT_ONCE,
                                .slices = best->slices,
-                               .unit = interleaved ? xst_moe_unit_of(&setup->shape) : 1};
+                               .unit = unit};
     return XST_OK;
 }

@@ -132,6 +132,11 @@ static void counter_name(void *context, int64_t rank, int64_t counter, char *tex
         snprintf(text, bytes, "Linear-2 tiles to leave pool slot %lld", (long long)(counter - 1 - moe->slots));
 }
 
+static void set_unit(struct xst_moe_walk *walk, const struct moe *moe)
+{
+    walk->unit = moe->asked->unit > 1 ? moe->asked->unit : 1;
+}
+
 static void rewind_walks(void *context)
 {
     struct moe *const moe = context;
@@ -139,6 +144,7 @@ static void rewind_walks(void *context)
         struct moe_rank *const rank = &moe->ranks[r];
         xst_moe_walk_begin(moe->shape, moe->plan, rank->walk.rows, rank->walk.experts, moe->asked->lead,
                            moe->asked->group, &rank->walk, NULL); /* it was checked when it was first begun */
+        set_unit(&rank->walk, moe);
         rank->pull = (struct xst_moe_cursor){0, 0, 0, 0, 0};
     }
 }
@@ -192,6 +198,7 @@ static enum xst_status begin(struct moe *moe, struct xst_diag *diag)
         XSTI_TRY(xst_moe_walk_begin(moe->shape, moe->plan, moe->asked->rows + first,
                                     first_expert(moe->shape, member + 1) - first, moe->asked->lead, moe->asked->group,
                                     walk, diag));
+        set_unit(walk, moe);
         const int64_t live = xst_moe_walk_live_blocks(walk);
         moe->slots = live > moe->slots ? live : moe->slots;
     }
@@ -216,6 +223,8 @@ enum xst_status xst_timeline_moe(const struct xst_profile *profile, const struct
     if (!(asked->memory_bytes_per_us >= 0 && asked->memory_bytes_per_us <= 1e18))
         return xsti_fail(diag, XST_ERR_RANGE, "moe: memory_bytes_per_us is %g, outside 0..1e18",
                          asked->memory_bytes_per_us);
+    if (asked->unit < 0 || asked->unit > 1024)
+        return xsti_fail(diag, XST_ERR_RANGE, "moe: unit is %lld, outside 0..1024", (long long)asked->unit);
     if (asked->ring_blocks < 0 || asked->ring_blocks > 1 << 24)
         return xsti_fail(diag, XST_ERR_RANGE, "moe: ring_blocks is %lld, outside 0..%d", (long long)asked->ring_blocks,
                          1 << 24);

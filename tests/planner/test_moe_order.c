@@ -55,11 +55,18 @@ static void walk_agrees(const struct step *step, const struct xst_moe_order *ord
     struct xst_moe_tile tile;
     struct xst_diag diag = {XST_OK, 0, ""};
     int64_t taken[3] = {0, 0, 0};
+    int64_t *const finished = calloc((size_t)step->choice.blocks + 1, sizeof *finished); /* Linear-1 tiles of a block */
+    assert_non_null(finished);
     plan.schedule = order->schedule;
     xt_ok(xst_moe_walk_begin(&step->setup.shape, &plan, step->rows, step->experts, order->lead, order->group, &walk,
                              &diag),
           &diag);
+    walk.unit = order->unit;
     while (xst_moe_walk_next(&walk, &tile)) {
+        if (tile.linear == 1)
+            finished[tile.block]++;
+        else
+            assert_int_equal(finished[tile.block], step->setup.l1_per_block);
         if (tile.linear == 2 && order->schedule == XST_SCHEDULE_INTERLEAVED) {
             const int64_t turn = taken[2] / order->group * order->group;
             const int64_t ahead = order->lead + turn * step->setup.l1_per_block / step->setup.l2_per_block;
@@ -69,6 +76,7 @@ static void walk_agrees(const struct step *step, const struct xst_moe_order *ord
     }
     assert_int_equal(taken[1], step->choice.l1_tiles);
     assert_int_equal(taken[2], step->choice.l2_tiles);
+    free(finished);
 }
 
 static void order_is_the_best_that_runs(void **state)
@@ -97,10 +105,12 @@ static void order_is_the_best_that_runs(void **state)
                 double best = INFINITY, told = INFINITY;
                 for (int64_t i = 0; i < step.choice.count; i++) {
                     const struct xst_moe_candidate *const c = &step.choice.candidates[i];
-                    const int same = c->schedule == order.schedule &&
-                                     (c->method == XST_METHOD_BULK) == (order.store == XST_MOE_STORE_PACED) &&
-                                     (c->schedule == XST_SCHEDULE_WAVE ||
-                                      (c->lead_tiles == order.lead && c->group_tiles == order.group));
+                    const int same =
+                        c->schedule == order.schedule &&
+                        (c->method == XST_METHOD_BULK) == (order.store == XST_MOE_STORE_PACED) &&
+                        (c->schedule == XST_SCHEDULE_WAVE ||
+                         (c->lead_tiles + (order.unit > 1 ? order.unit : 0) * step.setup.l1_per_block == order.lead &&
+                          c->group_tiles == order.group));
                     if (c->gap != XST_MOE_GAP_NONE || c->wave_blocks > 0)
                         continue;
                     best = fmin(best, c->predicted_us);

@@ -86,6 +86,44 @@ static void bytes_and_tiles_are_conserved(void **state)
     }
 }
 
+/* Blocks of a unit are finished together: the same tiles and bytes, and a lead that is longer by a unit starves nobody. */
+static void units_need_a_longer_lead(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    int64_t rows[16];
+    fixture_make(&fixture, 1e15, 0, 1e12);
+    fill_even(&golden, rows);
+    for (int64_t unit = 1; unit <= 8; unit *= 2) {
+        struct xst_timeline_moe moe = {.lead = 127 + (unit > 1 ? unit : 0) * 16,
+                                       .group = 1,
+                                       .no_pull = 1,
+                                       .rows = rows,
+                                       .unit = unit};
+        struct xst_timeline_result result = run(&fixture, &golden, &golden_plan, &moe);
+        assert_int_equal(result.tiles, 2 * 64 * 32);
+        assert_int_equal(result.waited[XST_MOE_STEADY], 0);
+        xst_timeline_result_free(&result);
+        if (unit < 8)
+            continue;
+        moe.lead = 128; /* the least that cannot hang */
+        struct xst_timeline_result least = run(&fixture, &golden, &golden_plan, &moe);
+        assert_true(least.waited[XST_MOE_STEADY] > 100);
+        xst_timeline_result_free(&least);
+    }
+    struct xst_timeline_result result;
+    struct xst_diag diag = {XST_OK, 0, ""};
+    const struct xst_timeline_options options = {.extrapolate = 1};
+    struct xst_moe_plan few = golden_plan;
+    few.producers = 4;
+    struct xst_timeline_moe short_lead = {.lead = 20, .group = 1, .no_pull = 1, .rows = rows, .unit = 8};
+    assert_int_equal(xst_timeline_moe(&fixture.profile, &golden, &few, &short_lead, &options, &result, &diag),
+                     XST_ERR_TIMEOUT);
+    short_lead.unit = -1;
+    assert_int_equal(xst_timeline_moe(&fixture.profile, &golden, &few, &short_lead, &options, &result, &diag),
+                     XST_ERR_RANGE);
+}
+
 /* What cannot go on is named. */
 static void too_small_a_lead_or_ring_is_named(void **state)
 {
@@ -230,7 +268,8 @@ static void nothing_hangs(void **state)
                                              (int)fixture_draw(&draws, 0, 1),
                                              rows,
                                              i & 1,
-                                             0};
+                                             0,
+                                             i % 3};
         const struct xst_timeline_options options = {.extrapolate = 1,
                                                      .issuer = (enum xst_issuer)(i / 2 & 1),
                                                      .coupling = (enum xst_coupling)(i % 7 == 0),
@@ -257,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_knee_is_that_of_the_audit),
         cmocka_unit_test(bytes_and_tiles_are_conserved),
+        cmocka_unit_test(units_need_a_longer_lead),
         cmocka_unit_test(too_small_a_lead_or_ring_is_named),
         cmocka_unit_test(a_ring_large_enough_runs),
         cmocka_unit_test(replicas_are_groups),
