@@ -1239,7 +1239,7 @@ class xst_timeline_options(Structure):
 class xst_timeline_moe(Structure):
     _fields_ = [
         ("lead", c_int64), ("group", c_int64), ("ring_blocks", c_int64), ("no_pull", c_int), ("rows", POINTER(c_int64)),
-        ("exchange", c_int), ("memory_bytes_per_us", c_double)
+        ("exchange", c_int), ("memory_bytes_per_us", c_double), ("unit", c_int64)
     ]
 
 
