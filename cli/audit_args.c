@@ -23,6 +23,7 @@ static const struct belongs options_of_kernels[] = {
     {"attention-tflops", "fa-a2a"},
     {"phase", "fa-a2a"},
     {"trace", "fa-a2a"},
+    {"target", "fa-a2a"},
     {"hidden", "moe"},
     {"inter", "moe"},
     {"experts", "moe"},
@@ -179,6 +180,7 @@ enum xst_status cli_audit_fa_a2a(struct cli *cli, const struct xst_profile *prof
     const struct xst_audit_options options = audit_options(cli, "attention-tflops");
     const struct cli_sweep *const ranks = cli_sweep_of(cli, "ranks");
     xst_phase_parse(cli_text(cli, "phase"), &plan.phase);
+    xst_target_parse(cli_text(cli, "target"), &plan.target);
     enum xst_status status = preset_names(cli, &names);
     for (size_t i = 0; status == XST_OK && i < names.count; i++) {
         status = fa_shape(cli, names.words[i], &shape);

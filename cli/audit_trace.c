@@ -76,9 +76,9 @@ static const struct cli_column columns[] = {
 static enum xst_status check_options(struct cli *cli)
 {
     static const char *const said[] =
-        {"preset",        "ranks",        "heads",     "head-dim",         "seq",       "batch",  "phase",
-         "method",        "tile-rows",    "tile-cols", "attention-tflops", "producers", "stages", "brief",
-         "staging-slots", "element-bytes"};
+        {"preset",        "ranks",         "heads",     "head-dim",         "seq",       "batch",  "phase",
+         "method",        "tile-rows",     "tile-cols", "attention-tflops", "producers", "stages", "brief",
+         "staging-slots", "element-bytes", "target"};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         if (cli_given(cli, said[i]))
             return cli_say(&cli->diag, XST_ERR_USAGE, "--%s does not go with --trace: the trace says what ran",

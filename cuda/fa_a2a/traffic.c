@@ -43,6 +43,7 @@ enum xst_status xst_fa_a2a_check(const struct xst_fa_a2a_shape *shape, const str
     XSTI_TRY(check("producers", plan->producers, 1, 65536, diag));
     XSTI_TRY(check("stages", plan->stages, 1, 64, diag));
     XSTI_TRY(check("staging_slots", plan->staging_slots, 1, 1024, diag));
+    XSTI_TRY(check("target", plan->target, XST_TARGET_PEER, XST_TARGET_LOCAL, diag));
     if (!(plan->sm_flop_per_us > 0 && isfinite(plan->sm_flop_per_us)))
         return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a: sm_flop_per_us is %g, a positive rate is needed",
                          plan->sm_flop_per_us);
@@ -164,7 +165,7 @@ enum xst_status xst_fa_a2a_traffic(const struct xst_fa_a2a_shape *shape, const s
 {
     struct xst_fa_a2a_counts counts;
     XSTI_TRY(xst_fa_a2a_count(shape, plan, &counts, diag));
-    struct xst_traffic traffic = {.path = {.target = XST_TARGET_PEER, .method = plan->method}};
+    struct xst_traffic traffic = {.path = {.target = plan->target, .method = plan->method}};
     strcpy(traffic.kernel, "fa-a2a");
     traffic.producers = counts.producers;
     traffic.bytes_per_producer = counts.tile_bytes;

@@ -40,7 +40,8 @@ struct xst_fa_a2a_plan {
     int64_t staging_slots; /* output tiles a CTA can hold back */
     enum xst_method method;
     enum xst_phase phase;
-    double sm_flop_per_us; /* rate at which one SM computes attention */
+    double sm_flop_per_us;  /* rate at which one SM computes attention */
+    enum xst_target target; /* where the other ranks' outputs are */
 };
 
 /* What follows from both. */

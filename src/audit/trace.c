@@ -106,11 +106,12 @@ static enum xst_status read_facts(const struct xst_trace *trace, struct promise 
     XSTI_TRY(xst_trace_fact(trace, "stages", &promise->plan.stages, diag));
     XSTI_TRY(xst_trace_fact(trace, "target", &target, diag));
     promise->plan.staging_slots = 1;
-    promise->predicted = target == XST_TARGET_PEER;
+    promise->plan.target = target == XST_TARGET_HOST ? XST_TARGET_HOST : XST_TARGET_PEER;
+    promise->predicted = target == XST_TARGET_PEER || target == XST_TARGET_HOST;
     return XST_OK;
 }
 
-/* The audit of the same shape and plan; without a profile, or of another target, only the counts. */
+/* The audit of the same shape and plan; without a profile, or with a local target, only the counts. */
 static enum xst_status predict(const struct xst_profile *profile, const struct xst_audit_options *options,
                                enum xst_method method, struct promise *promise, struct xst_diag *diag)
 {
@@ -282,13 +283,13 @@ enum xst_status xst_audit_fa_a2a_trace(const struct xst_trace *trace, const stru
     if (strcmp(trace->kernel, "fa-a2a") != 0)
         return xsti_fail(diag, XST_ERR_USAGE, "trace: it is of kernel %.24s, not of fa-a2a", trace->kernel);
     XSTI_TRY(read_facts(trace, &promise, diag));
-    const int peer = promise.predicted;
+    const int leaves = promise.predicted;
     for (out.call = 0; out.call < trace->call_count; out.call++) {
         const struct xst_trace_call *const call = &trace->calls[out.call];
         if (call->lost > 0)
             return xsti_fail(diag, XST_ERR_NO_DATA, "trace: call %s has lost %lld marks: the ring was too small",
                              call->variant, (long long)call->lost);
-        promise.predicted = peer;
+        promise.predicted = leaves;
         XSTI_TRY(predict(profile, options, strstr(call->variant, "bulk") ? XST_METHOD_BULK : XST_METHOD_ST16, &promise,
                          diag));
         for (out.rank = 0; out.rank < call->ranks; out.rank++)

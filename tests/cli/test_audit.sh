@@ -105,6 +105,12 @@ expect 2 audit fa-a2a --preset flux1 -q -o kept.json
 expect 1 audit fa-a2a --preset flux1 -q -o kept.json --force
 json kept.json 'd["schema"] == "xstage.audit/1"'
 
+# the other ranks' outputs in mapped host memory, on a profile of that path
+expect 1 audit fa-a2a --preset flux1 --target host --profile h200-host -q --json=host-target.json
+json host-target.json 'd["traffic"]["target"] == "host" and d["m_upper_bound"] > 4096'
+expect 2 audit host.json --target host -q
+err_has '--target does not go with a traffic file'
+
 # a recorded run against what the kernel promises
 trace=$tree/data/h200x2-fa-a2a-trace.json
 expect 0 audit fa-a2a --trace "$trace" -q

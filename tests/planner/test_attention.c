@@ -82,7 +82,7 @@ static void the_audit_agrees(void **state)
     struct xst_profile profile = pair_profile();
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const struct xst_fa_a2a_shape shape = {1, shapes[i][0], 128, shapes[i][1], shapes[i][2], 2};
-        const struct xst_fa_a2a_plan fa = {128, 128, 0, 2, 1, XST_METHOD_ST16, XST_PHASE_UNKNOWN, 0};
+        const struct xst_fa_a2a_plan fa = {128, 128, 0, 2, 1, XST_METHOD_ST16, XST_PHASE_UNKNOWN, 0, XST_TARGET_PEER};
         const struct xst_plan_fa_options options = {.methods = 1 << XST_METHOD_ST16};
         struct xst_diag diag = {XST_OK, 0, ""};
         struct xst_audit audit;

@@ -12,7 +12,8 @@ static void both_orders_send_the_same(void **state)
     static const int64_t shapes[][3] = {{24, 4608, 2}, {24, 4481, 3}, {8, 100, 8}, {40, 8191, 8}, {5, 77, 5}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const struct xst_fa_a2a_shape shape = {2, shapes[i][0], 64, shapes[i][1], shapes[i][2], 2};
-        const struct xst_fa_a2a_plan plan = {128, 128, 20, 2, 1, XST_METHOD_ST16, XST_PHASE_UNKNOWN, 1e6};
+        const struct xst_fa_a2a_plan plan =
+            {128, 128, 20, 2, 1, XST_METHOD_ST16, XST_PHASE_UNKNOWN, 1e6, XST_TARGET_PEER};
         struct xst_fa_a2a_counts counts;
         struct xst_diag diag = {XST_OK, 0, ""};
         xt_ok(xst_fa_a2a_count(&shape, &plan, &counts, &diag), &diag);
@@ -43,7 +44,7 @@ static void incast(void **state)
 {
     (void)state;
     const struct xst_fa_a2a_shape shape = {1, 4, 128, 4096, 4, 2};
-    const struct xst_fa_a2a_plan plan = {128, 128, 8, 2, 1, XST_METHOD_ST16, XST_PHASE_UNKNOWN, 1e6};
+    const struct xst_fa_a2a_plan plan = {128, 128, 8, 2, 1, XST_METHOD_ST16, XST_PHASE_UNKNOWN, 1e6, XST_TARGET_PEER};
     struct xst_fa_a2a_counts counts;
     struct xsti_wave waves[4];
     double destinations[4];
