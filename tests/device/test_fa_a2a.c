@@ -600,7 +600,7 @@ static void check_spans(const struct xst_trace *trace, const struct group *g, in
 
 static void test_trace(void **state)
 {
-    enum { CTAS = 5, TRACKS = 16 };
+    enum { CTAS = 6, TRACKS = 16 };
     struct group g;
     uint16_t *want[MOST_P] = {0};
     struct xst_diag diag = {0};
