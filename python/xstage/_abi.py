@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C interface as ctypes sees it: made from the headers by scripts/make_python_abi.py, not by hand."""
 from ctypes import (
-    POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int16, c_int32, c_int64, c_size_t, c_ubyte, c_uint,
-    c_uint16, c_uint32, c_uint64, c_void_p
+    POINTER, Structure, c_char, c_char_p, c_double, c_float, c_int, c_int16, c_int32, c_int64, c_size_t, c_ubyte,
+    c_uint, c_uint16, c_uint32, c_uint64, c_void_p
 )
 from typing import Any
 
@@ -170,6 +170,8 @@ XST_MOE_MOST_TOPK = 16
 XST_MOE_MOST_LOCAL_EXPERTS = 512
 XST_MOE_STORE_AT_ONCE = 0
 XST_MOE_STORE_PACED = 1
+XST_MOE_BF16 = 0
+XST_MOE_E4M3 = 1
 XST_PLAN_FA_A2A = 0
 XST_PLAN_MOE = 1
 XST_PLAN_TRAFFIC = 2
@@ -830,14 +832,14 @@ class xst_step(Structure):
 class xst_moe_layer(Structure):
     _fields_ = [
         ("hidden", c_int64), ("inter", c_int64), ("experts", c_int64), ("topk", c_int64), ("tokens_most", c_int64),
-        ("ranks", c_int64), ("ctas", c_int64)
+        ("ranks", c_int64), ("ctas", c_int64), ("dtype", c_int)
     ]
 
 
 class xst_moe_layout(Structure):
     _fields_ = [
         ("bytes", c_uint64), ("x", c_uint64), ("ids", c_uint64), ("weights", c_uint64), ("combine", c_uint64),
-        ("control", c_uint64)
+        ("control", c_uint64), ("x_scales", c_uint64)
     ]
 
 
@@ -845,7 +847,7 @@ class xst_moe_call(Structure):
     _fields_ = [
         ("layer", xst_moe_layer), ("rank", c_int64), ("tokens", c_int64), ("clamp", c_double), ("w1", c_uint64),
         ("w2", c_uint64), ("y", c_uint64), ("buffers", POINTER(c_uint64)), ("combine", POINTER(c_uint64)),
-        ("limit_us", c_double)
+        ("limit_us", c_double), ("w1_scales", c_uint64), ("w2_scales", c_uint64)
     ]
 
 
@@ -965,8 +967,9 @@ class xst_moe_bench(Structure):
     _fields_ = [
         ("hidden", c_int64), ("inter", c_int64), ("experts", c_int64), ("topk", c_int64), ("tokens", c_int64),
         ("ranks", c_int64), ("target", c_int), ("remote_frac", c_double), ("routing", c_int), ("skew", c_double),
-        ("clamp", c_double), ("ctas", c_int64), ("rounds", c_int64), ("calls", c_int64), ("seed", c_uint64),
-        ("flop_per_us", c_double), ("memory_bytes_per_us", c_double), ("drain_bytes_per_us", c_double)
+        ("clamp", c_double), ("dtype", c_int), ("ctas", c_int64), ("rounds", c_int64), ("calls", c_int64),
+        ("seed", c_uint64), ("flop_per_us", c_double), ("memory_bytes_per_us", c_double),
+        ("drain_bytes_per_us", c_double)
     ]
 
 
@@ -1236,7 +1239,7 @@ class xst_timeline_options(Structure):
 class xst_timeline_moe(Structure):
     _fields_ = [
         ("lead", c_int64), ("group", c_int64), ("ring_blocks", c_int64), ("no_pull", c_int), ("rows", POINTER(c_int64)),
-        ("exchange", c_int), ("memory_bytes_per_us", c_double)
+        ("exchange", c_int), ("memory_bytes_per_us", c_double), ("unit", c_int64)
     ]
 
 
@@ -1380,10 +1383,12 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_moe_count": (c_int, [
         POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(xst_moe_counts), POINTER(xst_diag)
     ]),
+    "xst_moe_dtype_text": (c_char_p, [c_int]),
     "xst_moe_experts_of": (None, [POINTER(xst_moe_shape), c_int64, POINTER(c_int64), POINTER(c_int64)]),
     "xst_moe_form_text": (c_char_p, [c_int]),
     "xst_moe_fused": (c_int, [c_void_p, POINTER(xst_moe_call), POINTER(xst_moe_order), c_void_p, POINTER(xst_diag)]),
     "xst_moe_interleave_w1": (None, [POINTER(c_uint16), POINTER(c_uint16), c_int64, c_int64, POINTER(c_uint16)]),
+    "xst_moe_interleave_w1_e4m3": (None, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]),
     "xst_moe_layout": (c_int, [POINTER(xst_moe_layer), POINTER(xst_moe_layout), POINTER(xst_diag)]),
     "xst_moe_open": (c_int, [c_int64, POINTER(c_void_p), POINTER(xst_diag)]),
     "xst_moe_order_of": (c_int, [
@@ -1392,6 +1397,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     ]),
     "xst_moe_preset_find": (c_int, [c_char_p, POINTER(POINTER(xst_moe_preset)), POINTER(xst_diag)]),
     "xst_moe_presets": (POINTER(xst_moe_preset), [POINTER(c_size_t)]),
+    "xst_moe_quantise_blocks": (None, [POINTER(c_uint16), c_int64, c_int64, c_void_p, POINTER(c_float)]),
+    "xst_moe_quantise_rows": (None, [POINTER(c_uint16), c_int64, c_int64, c_void_p, POINTER(c_float)]),
     "xst_moe_setup_make": (c_int, [
         POINTER(xst_profile), POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(xst_plan_moe_options),
         POINTER(xst_moe_setup), POINTER(xst_diag)
