@@ -173,19 +173,20 @@ static void rows_between_peers_are_counted(void **state)
 
 static void values_repeat_the_pool(void **state)
 {
-    struct xsti_moe_bench_state b = {0};
-    uint16_t got[8];
-    (void)state;
-    b.pools[XSTI_MOE_POOL_W1] = calloc(XSTI_MOE_POOL_VALUES, sizeof *b.pools[0]);
-    assert_non_null(b.pools[XSTI_MOE_POOL_W1]);
-    for (int i = 0; i < 4; i++) {
-        b.pools[XSTI_MOE_POOL_W1][i] = (uint16_t)(i + 1);
-        b.pools[XSTI_MOE_POOL_W1][XSTI_MOE_POOL_VALUES - 1 - i] = (uint16_t)(100 + i);
-    }
-    xsti_moe_bench_values(&b, XSTI_MOE_POOL_W1, 3 * (uint64_t)XSTI_MOE_POOL_VALUES - 4, 8, got);
     static const uint16_t want[8] = {103, 102, 101, 100, 1, 2, 3, 4};
+    const struct xst_moe_bench request = good(XST_TARGET_LOCAL, XST_ROUTING_UNIFORM);
+    struct xsti_moe_bench_state b = {.request = &request};
+    uint16_t *const pool = calloc(XSTI_MOE_POOL_VALUES, sizeof *pool), got[8];
+    (void)state;
+    assert_non_null(pool);
+    for (int i = 0; i < 4; i++) {
+        pool[i] = (uint16_t)(i + 1);
+        pool[XSTI_MOE_POOL_VALUES - 1 - i] = (uint16_t)(100 + i);
+    }
+    b.pools[XSTI_MOE_POOL_W1] = (unsigned char *)pool;
+    xsti_moe_bench_values(&b, XSTI_MOE_POOL_W1, 3 * (uint64_t)XSTI_MOE_POOL_VALUES - 4, 8, got);
     assert_memory_equal(got, want, sizeof want);
-    free(b.pools[XSTI_MOE_POOL_W1]);
+    free(pool);
 }
 
 int main(void)
