@@ -167,7 +167,6 @@ struct probe {
 };
 
 /* Bursts that everybody starts together: the next one begins when the last has issued the one before. */
-
 static int aligned_next(void *context, int64_t producer, int64_t step, double now_us, struct xst_sim_step *step_out)
 {
     const struct probe *const probe = context;
