@@ -60,8 +60,8 @@ struct xsti_moe_control {
     uint32_t headed;   /* CTAs that have listed their tokens */
     uint32_t finished; /* CTAs that have computed and stored their tiles */
     uint32_t left;     /* CTAs that have ended */
-    uint32_t
-        ticket[3]; /* tiles claimed beside each CTA's first: of both layers, of Linear 1 alone, of Linear 2 alone */
+    /* tiles claimed beside each CTA's first: of both layers, of Linear 1 alone, of Linear 2 alone */
+    uint32_t ticket[3];
     struct xsti_fault fault;
     struct xsti_fault bad_id; /* first id that is not below experts: expected = experts, seen = id, phase = flat */
     uint64_t counted[XSTI_MOE_MOST_RANKS];
@@ -83,9 +83,8 @@ struct __attribute__((aligned(64))) xsti_moe_tensor_map {
 struct xsti_moe_params {
     struct xsti_moe_tensor_map x;   /* (H, pool rows), box (a step, the rows a CTA loads at once) */
     struct xsti_moe_tensor_map act; /* (I, pool rows), the same box */
-    struct xsti_moe_tensor_map
-        w1; /* (H, 2 I, experts here), box (a step, 256 or half, 1): rows behind 2 I are read as zeros */
-    struct xsti_moe_tensor_map w2; /* (I, H, experts here), the same box */
+    struct xsti_moe_tensor_map w1;  /* (H, 2 I, experts here), box (a step, 256 or 128, 1); rows behind 2 I are zeros */
+    struct xsti_moe_tensor_map w2;  /* (I, H, experts here), the same box */
 
     uint64_t buffers[XSTI_MOE_MOST_RANKS]; /* [p]: symmetric buffer of rank p as mapped here */
     uint64_t combine[XSTI_MOE_MOST_RANKS]; /* [p]: its combine buffer */
@@ -129,7 +128,6 @@ struct xsti_moe_params {
     int32_t experts_more;
     int32_t experts_here;
     int32_t list_most; /* tokens_most * topk */
-    int32_t local_most;
     uint32_t hash;
     int32_t slices;    /* paced: pieces a tile leaves in */
     uint32_t delay_ns; /* tests: roles sleep up to so long before each task; 0: never */
