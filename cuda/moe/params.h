@@ -128,6 +128,7 @@ struct xsti_moe_params {
     int32_t experts_more;
     int32_t experts_here;
     int32_t list_most; /* tokens_most * topk */
+    int32_t local_most;
     uint32_t hash;
     int32_t slices;    /* paced: pieces a tile leaves in */
     uint32_t delay_ns; /* tests: roles sleep up to so long before each task; 0: never */
