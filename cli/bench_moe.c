@@ -118,6 +118,12 @@ static int asked(const struct cli *cli, const char *option, const char *word)
     return strcmp(text, "all") == 0 || strcmp(text, word) == 0;
 }
 
+/* In units a block's last column comes when its unit's does: the knee lies that much further. */
+static int64_t lead_of(const struct cell *cell, int64_t unit)
+{
+    return cell->knee + (unit - 1) * ((2 * cell->bench.inter + TILE_COLS - 1) / TILE_COLS);
+}
+
 static enum xst_status add_leads(struct job *job, struct cell *cell, struct xst_moe_order order)
 {
     const struct cli_sweep *const leads = cli_sweep_of(job->cli, "lead");
@@ -127,7 +133,7 @@ static enum xst_status add_leads(struct job *job, struct cell *cell, struct xst_
     for (size_t g = 0; g < groups->count; g++)
         for (size_t i = 0; i < (leads->count ? leads->count : 1) && status == XST_OK; i++) {
             order.group = (int64_t)groups->values[g];
-            order.lead = leads->count ? (int64_t)leads->values[i] : cell->knee;
+            order.lead = leads->count ? (int64_t)leads->values[i] : lead_of(cell, order.unit);
             status = add_fused(job, cell, &order, &index);
         }
     return status;
