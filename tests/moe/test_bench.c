@@ -60,6 +60,7 @@ static void refusals(void **state)
 {
     (void)state;
     REFUSE(bench.hidden = 200, XST_ERR_RANGE, "hidden is 200, not a multiple of 128");
+    REFUSE(bench.dtype = XST_MOE_E4M3; bench.inter = 192, XST_ERR_RANGE, "inter is 192, not a multiple of 128");
     REFUSE(bench.ranks = 1, XST_ERR_RANGE, "ranks is 1, outside 2..8");
     REFUSE(bench.ranks = 9, XST_ERR_RANGE, "ranks is 9, outside 2..8");
     REFUSE(bench.experts = 3, XST_ERR_RANGE, "experts is 3, outside 4..");
@@ -189,6 +190,20 @@ static void values_repeat_the_pool(void **state)
     free(pool);
 }
 
+/* Values of one byte, scales of four; a row of x comes with its scales. */
+static void bytes_of_values(void **state)
+{
+    struct xst_moe_bench request = good(XST_TARGET_LOCAL, XST_ROUTING_UNIFORM);
+    const struct xsti_moe_bench_state b = {.request = &request};
+    (void)state;
+    assert_int_equal(xsti_moe_bench_value_bytes(&b, XSTI_MOE_POOL_X), 2);
+    xt_near(xsti_moe_bench_row_bytes(&request), 256 * 2, 0);
+    request.dtype = XST_MOE_E4M3;
+    assert_int_equal(xsti_moe_bench_value_bytes(&b, XSTI_MOE_POOL_W2), 1);
+    assert_int_equal(xsti_moe_bench_value_bytes(&b, XSTI_MOE_POOL_W2_SCALES), 4);
+    xt_near(xsti_moe_bench_row_bytes(&request), 256 + 2 * 4, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +213,7 @@ int main(void)
         cmocka_unit_test(a_share_leaves_for_the_host),
         cmocka_unit_test(rows_between_peers_are_counted),
         cmocka_unit_test(values_repeat_the_pool),
+        cmocka_unit_test(bytes_of_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
