@@ -159,6 +159,8 @@ struct xst_fa_a2a_choice xst_fa_a2a_choose(const struct xst_fa_a2a_call *call, i
         if (groups == 2 || time < best) {
             best = time;
             choice.groups = groups;
+            /* with one wave there is no next tile to send behind */
+            choice.store = call->ranks > 1 && waves > 1 ? XST_FA_A2A_STORE_PACED : XST_FA_A2A_STORE_ST16;
         }
     }
     return choice;

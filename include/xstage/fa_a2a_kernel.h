@@ -90,8 +90,9 @@ enum xst_status xst_fa_a2a_call_split(struct xst_fa_a2a_call *call, int64_t head
 enum xst_status xst_fa_a2a_call_check(const struct xst_fa_a2a_call *call, const struct xst_fa_a2a_choice *choice,
                                       struct xst_diag *diag);
 
-/* The choice a table of measured rates makes for a device with `sm_count` SMs: warpgroups by the fill of the last wave, 16-byte
- * stores, one CTA per SM. Valid when the call's shape is. */
+/* The choice a table of measured rates makes for a device with `sm_count` SMs: warpgroups by the fill of the last wave, paced
+ * stores where other ranks own rows and there is more than one wave, else 16-byte stores at once, one CTA per SM. Valid when the
+ * call's shape is. */
 struct xst_fa_a2a_choice xst_fa_a2a_choose(const struct xst_fa_a2a_call *call, int64_t sm_count);
 
 /* The kernels, loaded on one device. */

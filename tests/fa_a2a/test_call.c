@@ -190,6 +190,11 @@ static void test_choice_fills_the_waves(void **state)
     assert_int_equal(xst_fa_a2a_choose(&call, 132).groups, 3); /* 129 tiles of 192 rows, one wave */
     xt_ok(xst_fa_a2a_call_split(&call, 24, 0, 2, row_first, &diag), &diag);
     assert_int_equal(xst_fa_a2a_choose(&call, 132).groups, 2);
+    assert_int_equal(xst_fa_a2a_choose(&call, 132).store, XST_FA_A2A_STORE_PACED);  /* several waves, another rank */
+    assert_int_equal(xst_fa_a2a_choose(&call, 10000).store, XST_FA_A2A_STORE_ST16); /* one wave */
+    call.ranks = 1;
+    assert_int_equal(xst_fa_a2a_choose(&call, 132).store, XST_FA_A2A_STORE_ST16);
+    call.ranks = 2;
     call.head_dim = 64;
     assert_int_equal(xst_fa_a2a_choose(&call, 132).groups, 3);
 }
