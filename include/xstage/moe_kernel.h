@@ -88,9 +88,8 @@ struct xst_moe_call {
     const uint64_t *buffers; /* [ranks]: symmetric buffers as mapped on this device */
     const uint64_t *combine; /* [ranks] instead of buffers[p] + layout.combine, e.g. in host memory; NULL: there */
     double limit_us;         /* of a wait for another rank; 0: two seconds */
-    uint64_t
-        w1_scales; /* e4m3: (local experts, 2, inter / 128, hidden / 128) float, positive: gate's blocks, then up's */
-    uint64_t w2_scales; /* e4m3: (local experts, hidden / 128, inter / 128) float, positive */
+    uint64_t w1_scales;      /* e4m3: (local experts, 2, inter / 128, hidden / 128) float > 0: gate's, then up's */
+    uint64_t w2_scales;      /* e4m3: (local experts, hidden / 128, inter / 128) float > 0 */
 };
 
 /* How a call is carried out. Ranks may differ in all of it. */
