@@ -40,6 +40,9 @@ static const struct belongs options_of_kernels[] = {
     {"gemm-tflops", "moe"},
     {"l2-bytes", "moe"},
     {"reread-gb-per-s", "moe"},
+    {"order-cost-frac", "moe"},
+    {"staged-cost-frac", "moe"},
+    {"aligned", "moe"},
     {"element-bytes", "fa-a2a moe"},
     {"peak-tflops", "fa-a2a moe"},
     {"sweep", "traffic"},
@@ -228,7 +231,12 @@ static enum xst_status plan_counts(struct cli *cli, const struct xst_profile *pr
                                                  .given_tflops = real_or(cli, "gemm-tflops", 0),
                                                  .l2_bytes = (double)given_or(cli, "l2-bytes", 0),
                                                  .reread_bytes_per_us = 1000 * real_or(cli, "reread-gb-per-s", 0),
-                                                 .methods = methods_of(cli)};
+                                                 .methods = methods_of(cli),
+                                                 .order_cost_frac =
+                                                     real_or(cli, "order-cost-frac", XST_MOE_ORDER_COST_FRAC),
+                                                 .staged_cost_frac =
+                                                     real_or(cli, "staged-cost-frac", XST_MOE_STAGED_COST_FRAC),
+                                                 .aligned = cli_given(cli, "aligned")};
     enum xst_routing routing = XST_ROUTING_UNIFORM;
     int64_t rank = 0, first = 0, end = 0;
     xst_routing_parse(cli_text(cli, "routing"), &routing);

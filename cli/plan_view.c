@@ -90,6 +90,7 @@ static const struct cli_column moe_columns[] = {
     {"pull_us", NULL, CLI_SHOW_US, 0, get_pull_us},
     {"locality_us", NULL, CLI_SHOW_US, 0, get_locality_us},
     {"weights_us", NULL, CLI_SHOW_US, 0, get_weights_us},
+    {"order_us", NULL, CLI_SHOW_US, 0, get_order_us},
     {"tail_us", NULL, CLI_SHOW_US, 0, get_tail_us},
     {"working_set_bytes", "working set", CLI_SHOW_BYTES, 0, get_working_set_bytes},
     {"simulated_us", NULL, CLI_SHOW_US, 1, get_simulated_us},

@@ -85,6 +85,7 @@ enum { XST_PLAN_IN_FA = 1, XST_PLAN_IN_MOE = 2, XST_PLAN_IN_TRAFFIC = 4, XST_PLA
     X(pull_us, REAL, XST_PLAN_IN_MOE, "stores and the pull of rows share the way out")                                 \
     X(locality_us, REAL, XST_PLAN_IN_MOE, "intermediate activations beyond the L2 are read again")                     \
     X(weights_us, REAL, XST_PLAN_IN_MOE, "weights are read slower than they are used")                                 \
+    X(order_us, REAL, XST_PLAN_IN_MOE, "what the order and staged stores cost with all rows at home, as measured")     \
     X(tail_us, REAL, XST_PLAN_IN_ALL, "last issue to remote visibility: backlog left, and the fence")
 
 #define XST_PLAN_OTHERS(X)                                                                                             \
@@ -154,7 +155,7 @@ struct xst_plan_candidate {
     X(lead_tail_tiles, INT, XST_PLAN_IN_MOE, "the same, start-up and tail included")                                   \
     X(lead_first_tiles, INT, XST_PLAN_IN_MOE, "(15), a first guess")                                                   \
     X(stall_saved_us, REAL, XST_PLAN_IN_MOE, "waits of the best wave plan minus those of the best interleaved one")    \
-    X(locality_cost_us, REAL, XST_PLAN_IN_MOE, "memory cost of the best interleaved plan minus that of the wave")      \
+    X(locality_cost_us, REAL, XST_PLAN_IN_MOE, "own and memory cost of the best interleaved plan minus the wave's")    \
     X(l2_bytes, REAL, XST_PLAN_IN_MOE, "L2 size that was taken")                                                       \
     X(reread_bytes_per_us, REAL, XST_PLAN_IN_MOE, "rate at which bytes beyond the L2 come back")
 
@@ -232,7 +233,15 @@ struct xst_plan_moe_options {
     double l2_bytes;            /* the profile's */
     double reread_bytes_per_us; /* 4.8e6: data-sheet memory rate of an H200 */
     int methods;                /* bit per enum xst_method; 16-byte and bulk stores */
+    double order_cost_frac;     /* 0: the interleaved order's own cost, as a share of the compute time */
+    double staged_cost_frac;    /* 0: the same of bulk stores, which take shared memory from the operands */
+    int aligned; /* 1: Linear-2 tiles that begin together store together; 0: tiles are claimed and drift */
 };
+
+/* What cuda/moe costs by itself on an H200 (docs/results.md, all rows at home): the interleaved order 1.5 to 3 %, paced stores 4
+ * to 9 % of the wave schedule's time with plain stores. */
+#define XST_MOE_ORDER_COST_FRAC  0.03
+#define XST_MOE_STAGED_COST_FRAC 0.06
 
 struct xst_moe_setup {
     struct xst_moe_shape shape;
@@ -245,6 +254,8 @@ struct xst_moe_setup {
     int64_t l1_per_block, l2_per_block;
     double l2_bytes;
     double reread_bytes_per_us;
+    double order_cost_frac, staged_cost_frac;
+    int aligned;
     int64_t lead_first, lead_knee, lead_startup, lead_tail; /* -1: none */
     int64_t most_blocks;                                    /* of one rank, whatever the routing */
 };
@@ -276,7 +287,7 @@ struct xst_moe_candidate {
     int64_t waves;       /* wave */
     int64_t wave_blocks; /* wave: blocks at most; 0: whole experts */
     double predicted_us; /* meaningless unless gap is NONE */
-    double compute_us, exposed_issue_us, starve_us, pull_us, locality_us, weights_us, tail_us;
+    double compute_us, exposed_issue_us, starve_us, pull_us, locality_us, weights_us, order_us, tail_us;
     double working_set_bytes;
     enum xst_moe_gap gap;
     int32_t extrapolated;

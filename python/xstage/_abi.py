@@ -873,11 +873,11 @@ class xst_plan_candidate(Structure):
         ("producers", xst_plan_number), ("bytes_per_producer", xst_plan_number), ("gap_us", xst_plan_number),
         ("staging_slots", xst_plan_number), ("compute_us", xst_plan_number), ("exposed_issue_us", xst_plan_number),
         ("bystander_us", xst_plan_number), ("starve_us", xst_plan_number), ("pull_us", xst_plan_number),
-        ("locality_us", xst_plan_number), ("weights_us", xst_plan_number), ("tail_us", xst_plan_number),
-        ("predicted_drifting_us", xst_plan_number), ("waves", xst_plan_number), ("efficiency", xst_plan_number),
-        ("math_rate", xst_plan_number), ("backlog_bytes", xst_plan_number), ("shared_bytes", xst_plan_number),
-        ("working_set_bytes", xst_plan_number), ("simulated_us", xst_plan_number), ("pareto", c_int32),
-        ("extrapolated", c_int32), ("reason", c_char * 256)
+        ("locality_us", xst_plan_number), ("weights_us", xst_plan_number), ("order_us", xst_plan_number),
+        ("tail_us", xst_plan_number), ("predicted_drifting_us", xst_plan_number), ("waves", xst_plan_number),
+        ("efficiency", xst_plan_number), ("math_rate", xst_plan_number), ("backlog_bytes", xst_plan_number),
+        ("shared_bytes", xst_plan_number), ("working_set_bytes", xst_plan_number), ("simulated_us", xst_plan_number),
+        ("pareto", c_int32), ("extrapolated", c_int32), ("reason", c_char * 256)
     ]
 
 
@@ -925,7 +925,8 @@ class xst_plan_fa_options(Structure):
 class xst_plan_moe_options(Structure):
     _fields_ = [
         ("extrapolate", c_int), ("peak_tflops", c_double), ("given_tflops", c_double), ("l2_bytes", c_double),
-        ("reread_bytes_per_us", c_double), ("methods", c_int)
+        ("reread_bytes_per_us", c_double), ("methods", c_int), ("order_cost_frac", c_double),
+        ("staged_cost_frac", c_double), ("aligned", c_int)
     ]
 
 
@@ -933,7 +934,8 @@ class xst_moe_setup(Structure):
     _fields_ = [
         ("shape", xst_moe_shape), ("plan", xst_moe_plan), ("paths", POINTER(xst_path) * 3), ("extrapolate", c_int),
         ("tflops", c_double), ("l1_us", c_double), ("l2_us", c_double), ("act_us", c_double), ("l1_per_block", c_int64),
-        ("l2_per_block", c_int64), ("l2_bytes", c_double), ("reread_bytes_per_us", c_double), ("lead_first", c_int64),
+        ("l2_per_block", c_int64), ("l2_bytes", c_double), ("reread_bytes_per_us", c_double),
+        ("order_cost_frac", c_double), ("staged_cost_frac", c_double), ("aligned", c_int), ("lead_first", c_int64),
         ("lead_knee", c_int64), ("lead_startup", c_int64), ("lead_tail", c_int64), ("most_blocks", c_int64)
     ]
 
@@ -943,8 +945,8 @@ class xst_moe_candidate(Structure):
         ("schedule", c_int), ("method", c_int), ("lead_tiles", c_int64), ("group_tiles", c_int64), ("slices", c_int64),
         ("waves", c_int64), ("wave_blocks", c_int64), ("predicted_us", c_double), ("compute_us", c_double),
         ("exposed_issue_us", c_double), ("starve_us", c_double), ("pull_us", c_double), ("locality_us", c_double),
-        ("weights_us", c_double), ("tail_us", c_double), ("working_set_bytes", c_double), ("gap", c_int),
-        ("extrapolated", c_int32)
+        ("weights_us", c_double), ("order_us", c_double), ("tail_us", c_double), ("working_set_bytes", c_double),
+        ("gap", c_int), ("extrapolated", c_int32)
     ]
 
 

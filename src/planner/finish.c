@@ -46,6 +46,7 @@ SAY(bystander_us, "local loads wait behind the backlog %s")
 SAY(starve_us, "CTAs wait for Linear-1 tiles, or at the end, %s")
 SAY(pull_us, "stores and the pull of rows hinder each other for %s")
 SAY(weights_us, "reading weights takes longer than using them by %s")
+SAY(order_us, "the order and its stores cost %s by themselves")
 SAY(tail_us, "from the last issue to remote visibility pass %s")
 #undef SAY
 

@@ -40,6 +40,7 @@ static void copy(const struct xst_moe_candidate *from, struct xst_plan_candidate
     to->starve_us = xsti_plan_known(from->starve_us);
     to->locality_us = xsti_plan_known(from->locality_us);
     to->weights_us = xsti_plan_known(from->weights_us);
+    to->order_us = xsti_plan_known(from->order_us);
     to->working_set_bytes = xsti_plan_known(from->working_set_bytes);
     if (from->gap != XST_MOE_GAP_NONE) {
         snprintf(to->reason, sizeof to->reason, "%s", gap_sentence(from->gap));
@@ -87,6 +88,12 @@ static double waits(const struct xst_plan_candidate *candidate)
            candidate->tail_us.value;
 }
 
+/* What a plan costs without any exchange, beyond the work. */
+static double own_cost(const struct xst_plan_candidate *candidate)
+{
+    return candidate->locality_us.value + candidate->weights_us.value + candidate->order_us.value;
+}
+
 static void fill_answers(const struct xst_moe_setup *setup, const struct xst_moe_choice *choice, int64_t rank,
                          struct xst_plan *plan)
 {
@@ -111,8 +118,7 @@ static void fill_answers(const struct xst_moe_setup *setup, const struct xst_moe
         PUT(drain_bytes_per_us, setup->paths[plan->considered[plan->chosen].method]->drain_bytes_per_us.value);
     if (wave && interleaved) {
         PUT(stall_saved_us, waits(wave) - waits(interleaved));
-        PUT(locality_cost_us, interleaved->locality_us.value + interleaved->weights_us.value - wave->locality_us.value -
-                                  wave->weights_us.value);
+        PUT(locality_cost_us, own_cost(interleaved) - own_cost(wave));
     }
 #undef PUT
 }
@@ -144,7 +150,7 @@ static void fill_note(struct xst_plan *plan)
                                                                                    &plan->answers.locality_cost_us;
     if (!stall->known)
         return;
-    snprintf(plan->note, sizeof plan->note, "Interleaving %s %s of waiting and %s %s of memory time.",
+    snprintf(plan->note, sizeof plan->note, "Interleaving %s %s of waiting and %s %s by itself.",
              stall->value >= 0 ? "saves" : "adds",
              xsti_plan_us_text(stall->value < 0 ? -stall->value : stall->value, saved),
              locality->value >= 0 ? "costs" : "saves",

@@ -103,8 +103,8 @@ static void mixed_round(struct rounds *rounds, double l1_tiles, double l2_tiles)
     rounds->pending_bytes = rounds->flow->staged ? bytes : 0;
 }
 
-/* Linear-2 tiles that begin together behind Linear-1 tiles, or end together at the end of the call: plain stores
- * meet the path at once. */
+/* Aligned tiles: Linear-2 tiles that begin together behind Linear-1 tiles, or end together at the end of the call, so that
+ * plain stores meet the path at once. */
 static void together_round(struct rounds *rounds, double l2_tiles)
 {
     const struct xst_moe_setup *const setup = rounds->layer->setup;
@@ -128,7 +128,8 @@ static void phase(struct rounds *rounds, double l1_tiles, double l2_tiles, int t
     const int64_t count = (int64_t)ceil(tiles / rounds->round_tiles - 1e-9);
     double now = tiles - (double)(count - 1) * rounds->round_tiles;
     for (int64_t i = 0; i < count; i++) {
-        if ((i == 0 && together & FIRST_TOGETHER) || (i == count - 1 && together & LAST_TOGETHER))
+        const int edge = (i == 0 && together & FIRST_TOGETHER) || (i == count - 1 && together & LAST_TOGETHER);
+        if (edge && rounds->layer->setup->aligned)
             together_round(rounds, now);
         else
             mixed_round(rounds, now * (1 - share), now * share);
@@ -223,6 +224,9 @@ void xsti_moe_predict(const struct xsti_moe_layer *layer, const struct xsti_moe_
     candidate->compute_us =
         ((double)layer->l1_tiles * setup->l1_us + (double)layer->l2_tiles * setup->l2_us) / layer->producers;
     memory(layer, candidate);
+    candidate->order_us =
+        candidate->compute_us * ((candidate->schedule == XST_SCHEDULE_INTERLEAVED ? setup->order_cost_frac : 0) +
+                                 (flow->staged ? setup->staged_cost_frac : 0));
     if (flow->gap != XST_MOE_GAP_NONE)
         return;
     struct rounds rounds = {.layer = layer, .flow = flow};
@@ -241,7 +245,8 @@ void xsti_moe_predict(const struct xsti_moe_layer *layer, const struct xsti_moe_
     candidate->tail_us =
         (rounds.fluid.backlog_bytes + rounds.pending_bytes) / flow->stage.drain_bytes_per_us + flow->fence_us;
     const double sum_us = candidate->compute_us + candidate->exposed_issue_us + candidate->starve_us +
-                          candidate->pull_us + candidate->locality_us + candidate->weights_us + candidate->tail_us;
+                          candidate->pull_us + candidate->locality_us + candidate->weights_us + candidate->order_us +
+                          candidate->tail_us;
     /* A tenth of a nanosecond is enough: what differs by rounding alone is equal, and the simpler one wins. */
     candidate->predicted_us = rint(sum_us * 1e4) / 1e4;
 }

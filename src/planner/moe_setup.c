@@ -74,6 +74,13 @@ enum xst_status xst_moe_setup_make(const struct xst_profile *profile, const stru
     if (!options)
         options = &none;
     setup.extrapolate = options->extrapolate;
+    setup.aligned = options->aligned;
+    setup.order_cost_frac = options->order_cost_frac;
+    setup.staged_cost_frac = options->staged_cost_frac;
+    if (!(setup.order_cost_frac >= 0 && setup.order_cost_frac <= 10) ||
+        !(setup.staged_cost_frac >= 0 && setup.staged_cost_frac <= 10))
+        return xsti_fail(diag, XST_ERR_RANGE, "order_cost_frac is %g and staged_cost_frac %g, both lie in 0..10",
+                         setup.order_cost_frac, setup.staged_cost_frac);
     XSTI_TRY(xsti_plan_rate(profile, options->peak_tflops, options->given_tflops, &setup.plan.producers, &peak_tflops,
                             &setup.tflops, diag));
     setup.plan.sm_flop_per_us = setup.tflops * 1e6 / (double)setup.plan.producers;

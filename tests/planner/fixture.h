@@ -38,7 +38,7 @@ static inline double sum_of(const struct xst_plan_candidate *c)
 {
     const struct xst_plan_number *const parts[] = {&c->compute_us, &c->exposed_issue_us, &c->bystander_us,
                                                    &c->starve_us,  &c->pull_us,          &c->locality_us,
-                                                   &c->weights_us, &c->tail_us};
+                                                   &c->weights_us, &c->order_us,         &c->tail_us};
     double sum = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         sum += parts[i]->known ? parts[i]->value : 0;

@@ -20,16 +20,68 @@ static struct xst_plan plan_of(const struct xst_profile *profile, struct xst_moe
     return plan;
 }
 
-/* Wide experts: both bounds hold with bulk stores, so there is nothing to gain. */
+/* Wide experts: both bounds hold with bulk stores even when tiles stay aligned, so there is nothing to gain. */
 static void mixtral_keeps_the_wave(void **state)
 {
     (void)state;
+    static const struct xst_plan_moe_options options = {.aligned = 1};
     struct xst_profile profile = pair_profile();
-    struct xst_plan plan = plan_of(&profile, moe_shape_of("mixtral-8x7b", 2), XST_ROUTING_UNIFORM, 0, NULL);
+    struct xst_plan plan = plan_of(&profile, moe_shape_of("mixtral-8x7b", 2), XST_ROUTING_UNIFORM, 0, &options);
     assert_int_equal(chosen_of(&plan)->schedule, XST_SCHEDULE_WAVE);
     assert_true(plan.answers.stall_saved_us.value <= plan.answers.locality_cost_us.value);
     assert_true(chosen_of(&plan)->exposed_issue_us.value < 0.002 * chosen_of(&plan)->compute_us.value);
     xst_plan_free(&plan);
+    xst_profile_free(&profile);
+}
+
+/* What the order and the stores cost by themselves is weighed against the waits they save. */
+static void own_costs_decide(void **state)
+{
+    (void)state;
+    static const struct xst_plan_moe_options measured = {.given_tflops = 593,
+                                                         .order_cost_frac = XST_MOE_ORDER_COST_FRAC,
+                                                         .staged_cost_frac = XST_MOE_STAGED_COST_FRAC};
+    struct xst_profile profile = pair_profile();
+    struct xst_moe_shape shape = moe_shape_of("deepseek-v4-flash", 2);
+    shape.experts /= 4;
+    struct xst_plan plan = plan_of(&profile, shape, XST_ROUTING_UNIFORM, 0, &measured);
+    assert_int_equal(chosen_of(&plan)->schedule, XST_SCHEDULE_WAVE);
+    assert_int_equal(chosen_of(&plan)->method, XST_METHOD_ST16);
+    assert_true(plan.answers.locality_cost_us.value > plan.answers.stall_saved_us.value);
+    for (size_t i = 0; i < plan.count; i++) {
+        const struct xst_plan_candidate *const c = &plan.considered[i];
+        const double frac = (c->schedule == XST_SCHEDULE_INTERLEAVED ? XST_MOE_ORDER_COST_FRAC : 0) +
+                            (c->method == XST_METHOD_BULK ? XST_MOE_STAGED_COST_FRAC : 0);
+        xt_near(c->order_us.value, frac * c->compute_us.value, 1e-6);
+    }
+    xst_plan_free(&plan);
+    plan = plan_of(&profile, moe_shape_of("qwen3-30b", 8), XST_ROUTING_UNIFORM, 0, &measured);
+    assert_int_equal(chosen_of(&plan)->schedule, XST_SCHEDULE_INTERLEAVED);
+    xst_plan_free(&plan);
+
+    static const struct xst_plan_moe_options bad = {.order_cost_frac = -0.1};
+    struct xst_moe_setup setup;
+    struct xst_diag diag = {XST_OK, 0, ""};
+    xt_status(xst_moe_setup_make(&profile, &shape, &moe_tiles, &bad, &setup, &diag), XST_ERR_RANGE, &diag);
+    xst_profile_free(&profile);
+}
+
+/* Tiles that drift apart meet the path later than tiles that stay aligned. */
+static void aligned_waits_longer(void **state)
+{
+    (void)state;
+    static const struct xst_plan_moe_options options[2] = {{.methods = 1 << XST_METHOD_ST16},
+                                                           {.methods = 1 << XST_METHOD_ST16, .aligned = 1}};
+    struct xst_profile profile = pair_profile();
+    struct xst_plan plans[2];
+    for (int i = 0; i < 2; i++)
+        plans[i] = plan_of(&profile, moe_shape_of("qwen3-30b", 2), XST_ROUTING_UNIFORM, 0, &options[i]);
+    assert_int_equal(plans[0].count, plans[1].count);
+    for (size_t i = 0; i < plans[0].count; i++)
+        assert_true(plans[0].considered[i].predicted_us.value <= plans[1].considered[i].predicted_us.value + 1e-3);
+    assert_true(chosen_of(&plans[0])->predicted_us.value < chosen_of(&plans[1])->predicted_us.value);
+    for (int i = 0; i < 2; i++)
+        xst_plan_free(&plans[i]);
     xst_profile_free(&profile);
 }
 
@@ -154,6 +206,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mixtral_keeps_the_wave),
+        cmocka_unit_test(own_costs_decide),
+        cmocka_unit_test(aligned_waits_longer),
         cmocka_unit_test(fine_grained_experts_interleave),
         cmocka_unit_test(locality),
         cmocka_unit_test(skewed_routing),
