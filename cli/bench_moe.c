@@ -225,9 +225,7 @@ static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t p
     struct xst_diag *const diag = &job->cli->diag;
     const struct xst_moe_bench *const bench = &cell->bench;
     const struct xst_plan_moe_options options = {.extrapolate = 1,
-                                                 .given_tflops = PLANNED_RATE * bench->flop_per_us / 1e6,
-                                                 .order_cost_frac = XST_MOE_ORDER_COST_FRAC,
-                                                 .staged_cost_frac = XST_MOE_STAGED_COST_FRAC};
+                                                 .given_tflops = PLANNED_RATE * bench->flop_per_us / 1e6};
     const struct xst_moe_plan plan = plan_of(cell, producers);
     const struct xst_moe_shape shape = shape_of(bench);
     const struct xst_moe_layer layer = {.hidden = bench->hidden,

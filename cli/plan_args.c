@@ -80,6 +80,13 @@ static double real_or(const struct cli *cli, const char *name, double otherwise)
     return cli_has(cli, name) ? cli_real(cli, name) : otherwise;
 }
 
+/* Not given: the library's default, which is 0; 0 itself is said as a negative number. */
+static double cost_of(const struct cli *cli, const char *name)
+{
+    const double given = real_or(cli, name, 0);
+    return cli_has(cli, name) && given == 0 ? -1 : given;
+}
+
 /* --method: one bit, or 0 for the default set. */
 static int methods_of(const struct cli *cli)
 {
@@ -232,10 +239,8 @@ static enum xst_status plan_counts(struct cli *cli, const struct xst_profile *pr
                                                  .l2_bytes = (double)given_or(cli, "l2-bytes", 0),
                                                  .reread_bytes_per_us = 1000 * real_or(cli, "reread-gb-per-s", 0),
                                                  .methods = methods_of(cli),
-                                                 .order_cost_frac =
-                                                     real_or(cli, "order-cost-frac", XST_MOE_ORDER_COST_FRAC),
-                                                 .staged_cost_frac =
-                                                     real_or(cli, "staged-cost-frac", XST_MOE_STAGED_COST_FRAC),
+                                                 .order_cost_frac = cost_of(cli, "order-cost-frac"),
+                                                 .staged_cost_frac = cost_of(cli, "staged-cost-frac"),
                                                  .aligned = cli_given(cli, "aligned")};
     enum xst_routing routing = XST_ROUTING_UNIFORM;
     int64_t rank = 0, first = 0, end = 0;

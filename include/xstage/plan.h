@@ -233,8 +233,10 @@ struct xst_plan_moe_options {
     double l2_bytes;            /* the profile's */
     double reread_bytes_per_us; /* 4.8e6: data-sheet memory rate of an H200 */
     int methods;                /* bit per enum xst_method; 16-byte and bulk stores */
-    double order_cost_frac;     /* 0: the interleaved order's own cost, as a share of the compute time */
-    double staged_cost_frac;    /* 0: the same of bulk stores, which take shared memory from the operands */
+    double order_cost_frac;     /* XST_MOE_ORDER_COST_FRAC: the interleaved order's own cost, as a share of the compute
+                                   time; negative: none */
+    double staged_cost_frac;    /* XST_MOE_STAGED_COST_FRAC: the same of bulk stores, which take shared memory from the
+                                   operands; negative: none */
     int aligned; /* 1: Linear-2 tiles that begin together store together; 0: tiles are claimed and drift */
 };
 

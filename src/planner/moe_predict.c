@@ -67,6 +67,7 @@ struct rounds {
     struct xsti_fluid fluid;
     double round_tiles;   /* of one round */
     double pending_bytes; /* bulk: stored at the end of the round before */
+    double stretch;       /* of the work, by what order and stores cost by themselves */
     double l1_done;
     double floor_us;
     struct xsti_fluid_loss loss;
@@ -96,7 +97,7 @@ static void mixed_round(struct rounds *rounds, double l1_tiles, double l2_tiles)
 {
     const struct xst_moe_setup *const setup = rounds->layer->setup;
     const double ctas = rounds->layer->producers, floor_us = l2_tiles / ctas * rounds->flow->stage.floor_us;
-    const double work_us = (l1_tiles * setup->l1_us + l2_tiles * setup->l2_us) / ctas;
+    const double work_us = rounds->stretch * (l1_tiles * setup->l1_us + l2_tiles * setup->l2_us) / ctas;
     const double bytes = l2_tiles / ctas * rounds->flow->stage.burst_bytes;
     rounds->floor_us += floor_us;
     advance(rounds, work_us + floor_us, rounds->flow->staged ? rounds->pending_bytes : bytes, l1_tiles, l2_tiles);
@@ -114,7 +115,7 @@ static void together_round(struct rounds *rounds, double l2_tiles)
         return;
     }
     rounds->floor_us += floor_us;
-    advance(rounds, l2_tiles / ctas * setup->l2_us, 0, 0, l2_tiles);
+    advance(rounds, rounds->stretch * l2_tiles / ctas * setup->l2_us, 0, 0, l2_tiles);
     advance(rounds, floor_us, l2_tiles / ctas * rounds->flow->stage.burst_bytes, 0, l2_tiles);
 }
 
@@ -224,12 +225,12 @@ void xsti_moe_predict(const struct xsti_moe_layer *layer, const struct xsti_moe_
     candidate->compute_us =
         ((double)layer->l1_tiles * setup->l1_us + (double)layer->l2_tiles * setup->l2_us) / layer->producers;
     memory(layer, candidate);
-    candidate->order_us =
-        candidate->compute_us * ((candidate->schedule == XST_SCHEDULE_INTERLEAVED ? setup->order_cost_frac : 0) +
-                                 (flow->staged ? setup->staged_cost_frac : 0));
+    const double own_frac = (candidate->schedule == XST_SCHEDULE_INTERLEAVED ? setup->order_cost_frac : 0) +
+                            (flow->staged ? setup->staged_cost_frac : 0);
+    candidate->order_us = own_frac * candidate->compute_us;
     if (flow->gap != XST_MOE_GAP_NONE)
         return;
-    struct rounds rounds = {.layer = layer, .flow = flow};
+    struct rounds rounds = {.layer = layer, .flow = flow, .stretch = 1 + own_frac};
     rounds.round_tiles =
         layer->producers * ceil(fmax((double)(layer->l1_tiles + layer->l2_tiles), 1) / layer->producers / MOST_ROUNDS);
     rounds.fluid.drain_bytes_per_us = flow->stage.drain_bytes_per_us;

@@ -10,7 +10,7 @@
 #include "base/diag.h"
 #include "planner/candidates.h"
 
-enum { MOST_BLOCKS = 1 << 24 };
+enum { MOST_BLOCKS = 1 << 24, MOST_COST_FRAC = 10 };
 /* H200 data sheet: 4.8 TB/s of HBM3e. */
 static const double memory_bytes_per_us = 4.8e6;
 
@@ -63,6 +63,12 @@ static enum xst_status fill_leads(const struct xst_moe_counts *counts, struct xs
     return XST_OK;
 }
 
+/* 0: the default, negative: none. */
+static double cost_or(double given, double fallback)
+{
+    return given < 0 ? 0 : given == 0 ? fallback : given;
+}
+
 enum xst_status xst_moe_setup_make(const struct xst_profile *profile, const struct xst_moe_shape *shape,
                                    const struct xst_moe_plan *plan, const struct xst_plan_moe_options *options,
                                    struct xst_moe_setup *setup_out, struct xst_diag *diag)
@@ -75,12 +81,11 @@ enum xst_status xst_moe_setup_make(const struct xst_profile *profile, const stru
         options = &none;
     setup.extrapolate = options->extrapolate;
     setup.aligned = options->aligned;
-    setup.order_cost_frac = options->order_cost_frac;
-    setup.staged_cost_frac = options->staged_cost_frac;
-    if (!(setup.order_cost_frac >= 0 && setup.order_cost_frac <= 10) ||
-        !(setup.staged_cost_frac >= 0 && setup.staged_cost_frac <= 10))
-        return xsti_fail(diag, XST_ERR_RANGE, "order_cost_frac is %g and staged_cost_frac %g, both lie in 0..10",
-                         setup.order_cost_frac, setup.staged_cost_frac);
+    setup.order_cost_frac = cost_or(options->order_cost_frac, XST_MOE_ORDER_COST_FRAC);
+    setup.staged_cost_frac = cost_or(options->staged_cost_frac, XST_MOE_STAGED_COST_FRAC);
+    if (!(setup.order_cost_frac <= MOST_COST_FRAC && setup.staged_cost_frac <= MOST_COST_FRAC))
+        return xsti_fail(diag, XST_ERR_RANGE, "order_cost_frac is %g and staged_cost_frac %g, at most %d each",
+                         setup.order_cost_frac, setup.staged_cost_frac, MOST_COST_FRAC);
     XSTI_TRY(xsti_plan_rate(profile, options->peak_tflops, options->given_tflops, &setup.plan.producers, &peak_tflops,
                             &setup.tflops, diag));
     setup.plan.sm_flop_per_us = setup.tflops * 1e6 / (double)setup.plan.producers;

@@ -24,7 +24,7 @@ static struct xst_plan plan_of(const struct xst_profile *profile, struct xst_moe
 static void mixtral_keeps_the_wave(void **state)
 {
     (void)state;
-    static const struct xst_plan_moe_options options = {.aligned = 1};
+    static const struct xst_plan_moe_options options = {.aligned = 1, .order_cost_frac = -1, .staged_cost_frac = -1};
     struct xst_profile profile = pair_profile();
     struct xst_plan plan = plan_of(&profile, moe_shape_of("mixtral-8x7b", 2), XST_ROUTING_UNIFORM, 0, &options);
     assert_int_equal(chosen_of(&plan)->schedule, XST_SCHEDULE_WAVE);
@@ -38,9 +38,7 @@ static void mixtral_keeps_the_wave(void **state)
 static void own_costs_decide(void **state)
 {
     (void)state;
-    static const struct xst_plan_moe_options measured = {.given_tflops = 593,
-                                                         .order_cost_frac = XST_MOE_ORDER_COST_FRAC,
-                                                         .staged_cost_frac = XST_MOE_STAGED_COST_FRAC};
+    static const struct xst_plan_moe_options measured = {.given_tflops = 593};
     struct xst_profile profile = pair_profile();
     struct xst_moe_shape shape = moe_shape_of("deepseek-v4-flash", 2);
     shape.experts /= 4;
@@ -59,7 +57,11 @@ static void own_costs_decide(void **state)
     assert_int_equal(chosen_of(&plan)->schedule, XST_SCHEDULE_INTERLEAVED);
     xst_plan_free(&plan);
 
-    static const struct xst_plan_moe_options bad = {.order_cost_frac = -0.1};
+    static const struct xst_plan_moe_options none = {.order_cost_frac = -1, .staged_cost_frac = -1};
+    plan = plan_of(&profile, shape, XST_ROUTING_UNIFORM, 0, &none);
+    xt_near(plan.considered[plan.count - 1].order_us.value, 0, 0);
+    xst_plan_free(&plan);
+    static const struct xst_plan_moe_options bad = {.order_cost_frac = 11};
     struct xst_moe_setup setup;
     struct xst_diag diag = {XST_OK, 0, ""};
     xt_status(xst_moe_setup_make(&profile, &shape, &moe_tiles, &bad, &setup, &diag), XST_ERR_RANGE, &diag);
