@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Four or eight GPUs of one host: every pair of neighbours and the first with each other one, bursts to all peers in turn, attention +
+# exchange and mixture-of-experts layers with a GPU a rank. What the simulator said before is in docs/predictions.md.
+# usage: bench/device_many.sh OUT GPUS [BUILD]      OUT: a fresh folder; GPUS: 3 to 8; BUILD: a built tree (default: build)
+# Reads clocks and throttle reasons, changes none. Every step is bounded; a step that fails is named and the rest goes on.
+set -u
+out=$1
+gpus=$2
+build=${3:-build}
+case $gpus in
+[3-8]) ;;
+*)
+    echo "device_many.sh: GPUS is $gpus, outside 3..8" >&2
+    exit 2
+    ;;
+esac
+cd "$(dirname "$0")/.." || exit 1
+all=0
+i=1
+while [ "$i" -lt "$gpus" ]; do
+    all=$all,$i
+    i=$((i + 1))
+done
+machine=cuda:$all
+# shellcheck source=bench/device_steps.sh
+. bench/device_steps.sh
+
+step info 20 "$xstage" info
+step tests-attention 120 "$build/tests/device.fa_a2a"
+step tests-moe 120 "$build/tests/device.moe"
+i=1
+while [ "$i" -lt "$gpus" ]; do
+    step "calibrate-0-$i" 60 "$xstage" calibrate --machine "cuda:0,$i" --name "pair-0-$i" -o "$out/calibrate-0-$i"
+    [ "$i" -eq 1 ] || step "compare-0-$i" 20 "$xstage" compare "$out/calibrate-0-1/profile.json" "$out/calibrate-0-$i/profile.json"
+    i=$((i + 1))
+done
+
+# R and Q of one sender over all its peers in turn, beside one peer alone.
+for method in st16 bulk; do
+    sweep "all-peers-$method" -K 8,32,66,132 -B 8K,16K,32K,64K -G 0,1,2,4,8,16 --target peer --method "$method" --all-peers
+    sweep "one-peer-$method" -K 8,32,66,132 -B 8K,16K,32K,64K -G 0,1,2,4,8,16 --target peer --method "$method"
+done
+
+step attention 300 "$xstage" bench fa-a2a --target peer --ranks "$gpus" --json="$out/attention.json" \
+    --preset flux1,qwen-image,sd3.5-large,cogvideox-5b
+for layer in qwen3-30b qwen3-235b deepseek-v4-flash deepseek-v3; do
+    step "moe-$layer" 200 "$xstage" bench moe --target peer --ranks "$gpus" --preset $layer --tokens 1K,8K --json="$out/moe-$layer.json"
+done
+step moe-leads 200 "$xstage" bench moe --target peer --ranks "$gpus" --preset qwen3-30b --tokens 8K --store at_once \
+    --schedule interleaved --lead 64,128,256,512,1024 --json="$out/moe-leads.json"
+finish
