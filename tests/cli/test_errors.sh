@@ -51,10 +51,12 @@ expect 2 predict --prod 3
 err_has 'did you mean --producers?'
 expect 2 predict -K 1 -B 1K --method blk
 err_has 'did you mean bulk?'
+cp home/profiles/h200x2-nvlink.json home/profiles/some-other.json
 expect 2 predict -K 1 -B 1K --profile h200x2-nvlnk
 err_has 'did you mean h200x2-nvlink?'
 err_has 'hint: stored profiles: '
 err_has 'h200x2-nvlink, '
+rm home/profiles/some-other.json
 expect 2 predict -K 1 -B
 err_has '--bytes needs a value'
 expect 0 predict -K132 -B32K -q
