@@ -3,9 +3,8 @@
 """A diffusion transformer's joint block, twice: on one rank with torch's attention, and with its image tokens shared by
 all ranks.
 
-    python examples/dit_block.py                              one process: the kernel beside
-    scaled_dot_product_attention torchrun --nproc-per-node 2 examples/dit_block.py         two ranks, a GPU each (or one
-    GPU, or none: then torch's attention)
+    python examples/dit_block.py                              one process: the kernel beside torch's attention
+    torchrun --nproc-per-node 2 examples/dit_block.py         two ranks, a GPU each (or one GPU, or none: then torch's)
 
 Weights are random and the same everywhere. Text tokens are on all ranks, as in FLUX-like models. Prints how far the two
 ways are apart and, on GPUs, how long a block takes; exit status 1 when they differ by more than rounding.

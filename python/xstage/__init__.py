@@ -3,7 +3,7 @@
 
     import xstage
     machine = xstage.calibrate()                                    # rows and profile; without a GPU the recorded pair
-    of H200s xstage.predict(machine.profile, 132, 32768, gap_us=[0, 4, 8])   # what a burst costs
+    xstage.predict(machine.profile, 132, 32768, gap_us=[0, 4, 8])   # what a burst costs
     xstage.audit(xstage.AttentionShape.preset("flux1"))             # does the design hold, what to change
     xstage.plan(xstage.MoeShape.preset("qwen3-30b"))                # what to launch
     xstage.simulate(xstage.AttentionShape.preset("flux1", ranks=4)) # tile by tile, without a GPU

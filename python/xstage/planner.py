@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _abi
 from ._library import call, function, text_call, word
-from .errors import UsageError
+from .errors import RangeError, UsageError
 from .profile import Profile, as_profile
 from .shapes import MOE_STORES, AttentionShape, MoeOrder, MoeShape, MoeTiles, Shape, Traffic
 
@@ -83,7 +83,11 @@ def routing(shape: MoeShape, kind: str = "uniform", skew: float = 2.0) -> NDArra
 
 
 def experts_of(shape: MoeShape, rank: int) -> range:
-    """The experts that a rank holds."""
+    """The experts that a rank holds. Raises RangeError where the shape has no such rank."""
+    if shape.ranks < 1:
+        raise RangeError(f"ranks is {shape.ranks}; at least 1 is needed")
+    if not 0 <= rank < shape.ranks:
+        raise RangeError(f"rank is {rank}, outside 0..{shape.ranks - 1}")
     first, end = c_int64(), c_int64()
     function("xst_moe_experts_of")(byref(shape._c()), rank, byref(first), byref(end))
     return range(first.value, end.value)
@@ -195,9 +199,7 @@ def _plan_moe(
     found: _abi.xst_plan,
 ) -> None:
     if rank is None:
-        rank = max(range(shape.ranks), key=lambda r: int(counts[slice(*_ends(shape, r))].sum()))
-    if not 0 <= rank < shape.ranks:
-        raise UsageError(f"rank is {rank}, outside 0..{shape.ranks - 1}")
+        rank = max(range(max(shape.ranks, 1)), key=lambda r: int(counts[slice(*_ends(shape, r))].sum()))
     mine = np.ascontiguousarray(counts[slice(*_ends(shape, rank))])
     cut = (tiles or MoeTiles())._c()
     cut.producers = producers or cut.producers

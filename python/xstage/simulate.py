@@ -31,8 +31,8 @@ class Simulation:
         free_us: the same kernel without its exchange; None: that run was left out.
         exposed_us: what the exchange adds to it; None likewise.
         barrier_us: moe: the last rank has passed the barrier before the combine; None where there is none.
-    combine_us: moe: the longest combine of a rank; None likewise.
-    issue_us, issue_max_us: of a burst, mean and worst.
+        combine_us: moe: the longest combine of a rank; None likewise.
+        issue_us, issue_max_us: of a burst, mean and worst.
         sent_bytes: by all ranks.
         backlog_peak_bytes: of one rank.
         tiles, events: how much was stepped through.
@@ -131,7 +131,7 @@ def simulate(
         ranks: for traffic, default 2; else the shape's.
         issuer: "own" (the role that computed the tile issues) or "role" (one behind the staging slots).
         coupling: "issue", or "completion": the rival view, that issue waits for visibility.
-        jitter: log-normal spread of the tiles' work, 0..1.
+        jitter: log-normal spread of the tiles' work, 0..10; 0: none.
         start_skew_us: each rank starts this much after the one before it.
         counts: moe: rows of each expert; None: made up by `routing` and `skew`.
         routing: moe: "uniform", "zipf", "hot-expert" or "hot-rank".

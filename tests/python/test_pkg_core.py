@@ -170,8 +170,10 @@ def test_plans_are_the_tools(profile, tmp_path):
     assert xstage.plan(shape, profile, counts=counts).data == xstage.plan(shape, profile, routing="zipf", skew=1).data
     with pytest.raises(xstage.UsageError, match="one number for each of 128"):
         xstage.plan(shape, profile, counts=counts[:3])
-    with pytest.raises(xstage.UsageError, match="rank is 4"):
+    with pytest.raises(xstage.RangeError, match="rank is 4, outside 0..3"):
         xstage.plan(shape, profile, rank=4)
+    with pytest.raises(xstage.RangeError, match="ranks is 0"):
+        xstage.plan(MoeShape(128, 64, 8, 2, 16, 0), profile, counts=[1] * 8)
     with pytest.raises(xstage.UsageError, match="go with a MoeShape"):
         xstage.plan(AttentionShape.preset("flux1"), profile, counts=[1])
 
@@ -188,6 +190,8 @@ def test_the_order_of_a_fused_layer(profile):
     assert xstage.moe_order(shape, profile, counts=counts) == xstage.moe_order(shape, profile, routing="zipf", skew=0.8)
     with pytest.raises(xstage.RangeError, match="tile_rows"):
         xstage.moe_order(shape, profile, tile_rows=0)
+    with pytest.raises(xstage.RangeError, match="rank is -1, outside 0..3"):
+        xstage.moe_order(shape, profile, rank=-1)
 
 
 def test_simulations_are_the_tools(profile):
