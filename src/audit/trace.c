@@ -39,6 +39,7 @@ struct output {
     struct xst_trace_check *checks;
     size_t room;
     size_t count;
+    int full; /* there was one more */
     int64_t call;
     int64_t rank;
 };
@@ -78,8 +79,10 @@ static const struct xst_number unknown = {0, 0, 0};
 static void put(struct output *out, enum xst_trace_check_name name, struct xst_number promised,
                 struct xst_number observed)
 {
-    if (out->count == out->room)
+    if (out->count == out->room) {
+        out->full = 1;
         return;
+    }
     struct xst_trace_check check = {out->call, out->rank, name, promised, observed, XST_ANSWER_UNKNOWN};
     if (promised.known && observed.known) {
         if (xst_trace_check_kind(name) == XST_TRACE_CHECK_EQUAL)
@@ -105,6 +108,9 @@ static enum xst_status read_facts(const struct xst_trace *trace, struct promise 
     XSTI_TRY(xst_trace_fact(trace, "producers", &promise->plan.producers, diag));
     XSTI_TRY(xst_trace_fact(trace, "stages", &promise->plan.stages, diag));
     XSTI_TRY(xst_trace_fact(trace, "target", &target, diag));
+    if (target < XST_TARGET_PEER || target > XST_TARGET_LOCAL)
+        return xsti_fail(diag, XST_ERR_RANGE, "trace: target is %lld, outside %d..%d", (long long)target,
+                         XST_TARGET_PEER, XST_TARGET_LOCAL);
     promise->plan.staging_slots = 1;
     promise->plan.target = target == XST_TARGET_HOST ? XST_TARGET_HOST : XST_TARGET_PEER;
     promise->predicted = target == XST_TARGET_PEER || target == XST_TARGET_HOST;
@@ -274,6 +280,25 @@ static enum xst_status check_rank(const struct xst_trace *trace, struct output *
     return status;
 }
 
+/* Every call has spans, of ranks 0, 1, ... that the facts know: what nobody looks at would keep every promise. */
+static enum xst_status check_spans(const struct xst_trace *trace, int64_t ranks, struct xst_diag *diag)
+{
+    if (trace->call_count == 0)
+        return xsti_fail(diag, XST_ERR_NO_DATA, "trace: it has no calls");
+    for (int64_t i = 0; i < trace->call_count; i++)
+        if (trace->calls[i].ranks == 0)
+            return xsti_fail(diag, XST_ERR_NO_DATA, "trace: call %s has no spans", trace->calls[i].variant);
+    for (size_t i = 0; i < trace->span_count; i++) {
+        const struct xst_trace_span *const span = &trace->spans[i];
+        const struct xst_trace_call *const call = &trace->calls[span->call];
+        const int64_t count = call->ranks < ranks ? call->ranks : ranks;
+        if (span->rank < 0 || span->rank >= count)
+            return xsti_fail(diag, XST_ERR_RANGE, "trace: call %s: a span of rank %d, outside 0..%lld", call->variant,
+                             span->rank, (long long)count - 1);
+    }
+    return XST_OK;
+}
+
 enum xst_status xst_audit_fa_a2a_trace(const struct xst_trace *trace, const struct xst_profile *profile,
                                        const struct xst_audit_options *options, struct xst_trace_check *checks_out,
                                        size_t room, size_t *count_out, struct xst_diag *diag)
@@ -283,6 +308,7 @@ enum xst_status xst_audit_fa_a2a_trace(const struct xst_trace *trace, const stru
     if (strcmp(trace->kernel, "fa-a2a") != 0)
         return xsti_fail(diag, XST_ERR_USAGE, "trace: it is of kernel %.24s, not of fa-a2a", trace->kernel);
     XSTI_TRY(read_facts(trace, &promise, diag));
+    XSTI_TRY(check_spans(trace, promise.shape.ranks, diag));
     const int leaves = promise.predicted;
     for (out.call = 0; out.call < trace->call_count; out.call++) {
         const struct xst_trace_call *const call = &trace->calls[out.call];
@@ -295,6 +321,8 @@ enum xst_status xst_audit_fa_a2a_trace(const struct xst_trace *trace, const stru
         for (out.rank = 0; out.rank < call->ranks; out.rank++)
             XSTI_TRY(check_rank(trace, &out, &promise, diag));
     }
+    if (out.full)
+        return xsti_fail(diag, XST_ERR_RANGE, "trace: more than the %zu checks there is room for", room);
     *count_out = out.count;
     return XST_OK;
 }

@@ -220,11 +220,38 @@ static void refused(void **state)
     span_of(&trace, 20, XST_TRACE_MATH)->tile = TILES;
     xt_status(xst_audit_fa_a2a_trace(&trace, NULL, NULL, checks, 1, &count, &diag), XST_ERR_RANGE, &diag);
     xt_contains(diag.text, "tile 32 of a walk of 32");
+    span_of(&trace, TILES, XST_TRACE_MATH)->tile = 20;
+    xt_status(xst_audit_fa_a2a_trace(&trace, NULL, NULL, checks, 1, &count, &diag), XST_ERR_RANGE, &diag);
+    xt_contains(diag.text, "more than the 1 checks");
     trace.fact_count--;
     xt_status(xst_audit_fa_a2a_trace(&trace, NULL, NULL, checks, 1, &count, &diag), XST_ERR_NO_DATA, &diag);
     xt_contains(diag.text, "target");
     strcpy(trace.kernel, "moe");
     xt_status(xst_audit_fa_a2a_trace(&trace, NULL, NULL, checks, 1, &count, &diag), XST_ERR_USAGE, &diag);
+    xst_trace_free(&trace);
+}
+
+/* What nobody looks at would keep every promise. */
+static void nothing_to_look_at(void **state)
+{
+    (void)state;
+    struct xst_trace_check checks[1];
+    struct xst_diag diag = {0};
+    size_t count = 0;
+    struct xst_trace trace = good_trace();
+    trace.spans[trace.span_count - 1].rank = 5;
+    xt_status(xst_audit_fa_a2a_trace(&trace, NULL, NULL, checks, 1, &count, &diag), XST_ERR_RANGE, &diag);
+    xt_contains(diag.text, "call fused_st16: a span of rank 5, outside 0..1");
+    trace.span_count = 0;
+    xst_trace_finish(&trace);
+    xt_status(xst_audit_fa_a2a_trace(&trace, NULL, NULL, checks, 1, &count, &diag), XST_ERR_NO_DATA, &diag);
+    xt_contains(diag.text, "call fused_st16 has no spans");
+    trace.call_count = 0;
+    xt_status(xst_audit_fa_a2a_trace(&trace, NULL, NULL, checks, 1, &count, &diag), XST_ERR_NO_DATA, &diag);
+    xt_contains(diag.text, "no calls");
+    trace.facts[trace.fact_count - 1].value = 77;
+    xt_status(xst_audit_fa_a2a_trace(&trace, NULL, NULL, checks, 1, &count, &diag), XST_ERR_RANGE, &diag);
+    xt_contains(diag.text, "target is 77, outside 0..2");
     xst_trace_free(&trace);
 }
 
@@ -234,6 +261,7 @@ int main(void)
         cmocka_unit_test(promises_kept),         cmocka_unit_test(each_break_is_found),
         cmocka_unit_test(late_stores_are_found), cmocka_unit_test(faster_than_peak_is_found),
         cmocka_unit_test(the_exchange_alone),    cmocka_unit_test(refused),
+        cmocka_unit_test(nothing_to_look_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
