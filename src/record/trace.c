@@ -40,9 +40,10 @@ enum xst_status xst_trace_add_span(struct xst_trace *trace, const struct xst_tra
     if (trace->call_count == 0)
         return xsti_fail(diag, XST_ERR_USAGE, "trace: a span before the first call");
     if (trace->span_count == trace->span_room) {
-        const size_t room = trace->span_room ? 2 * trace->span_room : 1024;
-        if (room > MOST_SPANS)
+        if (trace->span_room == MOST_SPANS)
             return xsti_fail(diag, XST_ERR_RANGE, "trace: more than %d spans", MOST_SPANS);
+        const size_t doubled = trace->span_room ? 2 * trace->span_room : 1024;
+        const size_t room = doubled < MOST_SPANS ? doubled : MOST_SPANS;
         struct xst_trace_span *const larger = realloc(trace->spans, room * sizeof *larger);
         if (!larger)
             return xsti_fail_memory(diag);
