@@ -12,6 +12,7 @@ import sys
 import time
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import package  # noqa: F401  finds the package of this tree
 
@@ -130,9 +131,11 @@ def shapes(world):
 
 
 def different(world):
-    """Ranks with different shapes: both sentences on all ranks, and the next call works."""
+    """Ranks with different shapes: both sentences on all ranks, and the next call works. Layers share a group's talk."""
     import xstage
     from xstage.torch import UlyssesAttention
+    from xstage.torch._group import Ranks
+    from xstage.torch.moe import LAYERS, _ranks
 
     attend = UlyssesAttention(device=world.device, backend=world.kind, timeout_s=30)
     whole, _ = world.tensors(1, [64 + world.rank], 2 * world.ranks, 128)
@@ -156,6 +159,17 @@ def different(world):
     whole, _ = world.tensors(1, lengths, 2 * world.ranks, 128)
     world.close_to(attend(*world.mine(whole, lengths)), world.reference(whole, [], lengths))
     attend.close()
+    ranks = Ranks(None, 30)
+    ranks.agree("long texts", "x" * 600)
+    try:
+        ranks.agree("long texts", "x" * 600 + str(world.rank))
+    except xstage.UsageError as error:
+        assert "long texts differ between ranks" in str(error), error
+    else:
+        raise AssertionError("no complaint")
+    LAYERS[1] = SimpleNamespace(ranks=ranks, timeout_s=30)
+    assert _ranks(None, 30) is ranks and _ranks(None, 20) is not ranks
+    LAYERS.clear()
 
 
 def absent(world):

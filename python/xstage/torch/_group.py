@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from ctypes import CFUNCTYPE, POINTER, c_int, c_size_t, c_void_p, cast, memmove, string_at
 from datetime import timedelta
 from typing import Any
@@ -56,14 +57,14 @@ class Ranks:
         Raises:
             UsageError: on all ranks, with both texts, where they differ. WaitTimeoutError: a rank did not come.
         """
-        room = 512
-        raw = text.encode()[:room]
-        mine = torch.zeros(room, dtype=torch.uint8)
-        mine[: len(raw)] = torch.frombuffer(bytearray(raw), dtype=torch.uint8)
-        texts = [one.numpy().tobytes().rstrip(b"\0").decode() for one in self.gather(mine)]
-        for rank, other in enumerate(texts):
-            if other != texts[0]:
-                raise UsageError(f"{what} differ between ranks: rank 0 has {texts[0]}, rank {rank} has {other}")
+        room, raw = 512, text.encode()
+        # A long text is cut, its hash is not: lists of many ranks may differ behind the cut.
+        sent = hashlib.sha256(raw).digest() + raw[:room].ljust(room, b"\0")
+        found = [one.numpy().tobytes() for one in self.gather(torch.frombuffer(bytearray(sent), dtype=torch.uint8))]
+        for rank, other in enumerate(found):
+            if other != found[0]:
+                first, second = (one[32:].rstrip(b"\0").decode(errors="replace") for one in (found[0], other))
+                raise UsageError(f"{what} differ between ranks: rank 0 has {first}, rank {rank} has {second}")
 
     def _gather_bytes(self, _context: Any, mine: int, size: int, all_out: int, diag: Any) -> int:
         """The C library's all-gather; nothing may be raised through C."""

@@ -257,6 +257,8 @@ class FusedMoE(torch.nn.Module):
                     f"{name} is {str(tensor.dtype).removeprefix('torch.')} on {tensor.device}; "
                     "bfloat16 on a CUDA device is needed"
                 )
+            if tensor.dim() != 3:
+                raise RangeError(f"{name} is {tuple(tensor.shape)}; one matrix for each local expert is needed")
         local, inter, hidden = gate.shape
         if tuple(down.shape) != (local, hidden, inter):
             raise RangeError(f"down is {tuple(down.shape)}; {(local, hidden, inter)} is needed")
@@ -264,7 +266,7 @@ class FusedMoE(torch.nn.Module):
         self.register_buffer("w2", down.detach().contiguous())
         self.clamp, self.fused = 0.0 if clamp is None else float(clamp), fused
         together = dist.is_available() and dist.is_initialized() and dist.get_world_size(group) > 1
-        ranks = Ranks(group, timeout_s) if together else None
+        ranks = _ranks(group, timeout_s) if together else None
         experts = local
         if ranks:
             experts = sum(int(one.item()) for one in ranks.gather(torch.tensor([local])))
@@ -329,6 +331,15 @@ class FusedMoE(torch.nn.Module):
         """Collective: gives the buffers back, for all layers of this geometry."""
         if self.layer in LAYERS:
             _layer_of(self.layer).close()
+
+
+def _ranks(group: dist.ProcessGroup | None, timeout_s: float) -> Ranks:
+    """Those of a group that layers already talk over, so that a model of many layers does not make a group for each."""
+    whole = group if group is not None else dist.group.WORLD
+    for found in LAYERS.values():
+        if found.ranks and found.ranks.group is whole and found.timeout_s == timeout_s:
+            return found.ranks
+    return Ranks(whole, timeout_s)
 
 
 def _shared(struct: _abi.xst_moe_layer, ranks: Ranks | None, device: torch.device, timeout_s: float) -> Layer:
