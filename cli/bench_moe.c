@@ -16,8 +16,9 @@
 
 /* Matrix rates of the floor: cuBLAS on an H200; for e4m3 an assumption. */
 enum { BF16_TFLOPS = 790, E4M3_TFLOPS = 1200 };
-/* Share of the floor's rate that the kernel reaches (docs/results.md: 0.67 to 0.78 with many rows): bursts come as fast as tiles
- * are finished, not as fast as they could be. */
+/* Share of the floor's rate that the kernel reaches (floor_ratio of the wave at 8,192 tokens a rank,
+ * bench/results/2026-11-30-h200x2-moe.json: 0.67 to 0.79): bursts come as fast as tiles are finished, not as fast as they could
+ * be. */
 static const double PLANNED_RATE = 0.75;
 enum { TILE_COLS = 256, TILE_DEPTH_BYTES = 128, STAGES = 4, PAIR_ROWS = 256, H200_SMS = 132 };
 
@@ -36,7 +37,7 @@ struct cell {
     int64_t knee;
     struct xst_moe_bench_entry entries[XST_MOE_BENCH_MOST_ENTRIES];
     size_t count;
-    size_t planned; /* index, count: none */
+    size_t planned; /* index; XST_MOE_BENCH_MOST_ENTRIES: none */
     double predicted_us;
 };
 
@@ -378,6 +379,9 @@ static enum xst_status fill_bench(struct job *job, const struct xst_moe_preset *
     if (tile_rows != 0 && tile_rows != 64 && tile_rows != 128 && tile_rows != PAIR_ROWS)
         return cli_say(&cli->diag, XST_ERR_USAGE,
                        "--tile-rows is %lld, not 64, 128 or 256 (0: by the rows of an expert)", (long long)tile_rows);
+    if (tile_rows == PAIR_ROWS && bench->ctas % 2 != 0)
+        return cli_say(&cli->diag, XST_ERR_USAGE, "--ctas is %lld, odd; two compute a tile of %d rows",
+                       (long long)bench->ctas, PAIR_ROWS);
     if (tile_rows == 64 && bench->dtype == XST_MOE_E4M3)
         return cli_say(&cli->diag, XST_ERR_USAGE, "--tile-rows is 64; with --dtype e4m3 it is 128 or 256");
     if (cli_given(cli, "remote-frac") && bench->target != XST_TARGET_HOST)

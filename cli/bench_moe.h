@@ -75,7 +75,7 @@ int cli_bench_moe(struct cli *cli);
          .kind = CLI_SWEEP_INT,                                                                                        \
          .arg = "BLOCKS",                                                                                              \
          .low = 0,                                                                                                     \
-         .high = 32768,                                                                                                \
+         .high = 1024,                                                                                                 \
          .fallback = "0",                                                                                              \
          .help = "moe: row blocks whose tiles of a column follow each other; 0: 1 in waves, else by weights"},         \
         {.name = "store",                                                                                              \

@@ -33,6 +33,10 @@ expect 2 bench moe --preset qwen3-30b --dtype fp4
 one_sentence
 expect 2 bench moe --preset qwen3-30b --slices 16
 err_has 'slices is 16, not 1, 2, 4 or 8'
+expect 2 bench moe --preset qwen3-30b --tile-rows 256 --ctas 1
+err_has '--ctas is 1, odd; two compute a tile of 256 rows'
+expect 2 bench moe --preset qwen3-30b --unit 1025
+err_has 'outside 0..1024'
 expect 2 bench moe --preset qwen3-30b --lead 1..1000:x1.1
 err_has 'more than 48 ways'
 expect 2 bench moe --preset qwen3-30b --profile nowhere
