@@ -94,6 +94,8 @@ static enum xst_status fill_group(const struct xsti_moe_bench_state *b, struct x
 {
     const struct xst_moe_layer *const layer = &group->layer;
     int64_t tokens = 0;
+    /* Before anything is made of them: hot experts bring more tokens than a buffer may hold. */
+    XSTI_TRY(xst_moe_layout(layer, &group->at, diag));
     for (int64_t r = 0; r < layer->ranks; r++) {
         group->first_token[r] = tokens;
         tokens += group->tokens[r];
@@ -106,7 +108,7 @@ static enum xst_status fill_group(const struct xsti_moe_bench_state *b, struct x
         group->ids[r] = group->ids[0] + group->first_token[r] * layer->topk;
         group->weights[r] = group->weights[0] + group->first_token[r] * layer->topk;
     }
-    return xst_moe_layout(layer, &group->at, diag);
+    return XST_OK;
 }
 
 static void experts_of(const struct xst_moe_bench *request, int64_t rank, int64_t *first_out, int64_t *count_out)

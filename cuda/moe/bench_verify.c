@@ -132,9 +132,9 @@ static enum xst_status check_slot(const struct xsti_moe_bench_state *b, const st
     return XST_OK;
 }
 
-/* A token: its first choice against the reference, and y as the sum of its slots. `rows` has room for two rows. */
+/* A token: its first choice against the reference, and y as the sum of its slots. `row` and `sums` have room for one row. */
 static enum xst_status check_token(const struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
-                                   int64_t r, int64_t token, const uint16_t *y, uint16_t *rows, float *sums,
+                                   int64_t r, int64_t token, const uint16_t *y, uint16_t *row, float *sums,
                                    struct xst_diag *diag)
 {
     const int64_t topk = group->layer.topk, hidden = group->layer.hidden;
@@ -143,11 +143,11 @@ static enum xst_status check_token(const struct xsti_moe_bench_state *b, const s
     for (int64_t flat = token * topk; flat < (token + 1) * topk; flat++) {
         if (group->ids[r][flat] < 0)
             continue;
-        XSTI_TRY(read_slot(b, group, r, flat, rows, diag));
+        XSTI_TRY(read_slot(b, group, r, flat, row, diag));
         if (!checked++)
-            XSTI_TRY(check_slot(b, group, r, flat, rows, diag));
+            XSTI_TRY(check_slot(b, group, r, flat, row, diag));
         for (int64_t c = 0; c < hidden; c++)
-            sums[c] += xsti_bf16_to_float(rows[c]);
+            sums[c] += xsti_bf16_to_float(row[c]);
     }
     for (int64_t c = 0; y && c < hidden; c++)
         if (xsti_float_to_bf16(sums[c]) != y[token * hidden + c])
@@ -162,12 +162,12 @@ static enum xst_status check_rank(const struct xsti_moe_bench_state *b, const st
                                   int64_t r, const uint16_t *y, struct xst_diag *diag)
 {
     const size_t hidden = (size_t)group->layer.hidden;
-    uint16_t *const rows = malloc(hidden * sizeof *rows);
+    uint16_t *const row = malloc(hidden * sizeof *row);
     float *const sums = malloc(hidden * sizeof *sums);
-    enum xst_status status = rows && sums ? XST_OK : xsti_fail_memory(diag);
+    enum xst_status status = row && sums ? XST_OK : xsti_fail_memory(diag);
     for (int64_t i = 0; i < SAMPLED_TOKENS && i < group->tokens[r] && status == XST_OK; i++)
-        status = check_token(b, group, r, i * (group->tokens[r] - 1) / (SAMPLED_TOKENS - 1), y, rows, sums, diag);
-    free(rows);
+        status = check_token(b, group, r, i * (group->tokens[r] - 1) / (SAMPLED_TOKENS - 1), y, row, sums, diag);
+    free(row);
     free(sums);
     return status;
 }
@@ -224,8 +224,8 @@ static enum xst_status verify_group(struct xsti_moe_bench_state *b, const struct
 {
     struct left got = {0};
     enum xst_status status = read_left(b, group, &got, diag);
-    if (status == XST_OK && want->bytes[0]) {
-        status = same(group, want, &got, entry, diag);
+    if (want->bytes[0]) {
+        status = status == XST_OK ? same(group, want, &got, entry, diag) : status;
         left_free(&got);
         return status;
     }
