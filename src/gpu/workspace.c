@@ -33,6 +33,9 @@ static enum xst_status introduce(struct xst_workspace *workspace, const struct x
                          (long long)ordinal);
     if (workspace->bytes == 0)
         return xsti_fail(diag, XST_ERR_RANGE, "workspace: 0 bytes; at least 1 is needed");
+    if (workspace->bytes > SIZE_MAX - BLOCK_BYTES)
+        return xsti_fail(diag, XST_ERR_RANGE, "workspace: %zu bytes; at most %zu are possible", workspace->bytes,
+                         SIZE_MAX - BLOCK_BYTES);
     XSTI_TRY(xsti_device_open(&workspace->driver, (int)ordinal, &workspace->device, diag));
     workspace->device_open = 1;
     own.process = *self;

@@ -151,7 +151,10 @@ static int work_failure(int64_t rank, int64_t ranks, const void *context)
     CREW_NEED(rendezvous, &diag);
     xsti_process_self(&self);
     if (rank == plan->victim) {
-        bytes = strcmp(plan->what, "bytes") == 0 ? 4096 : strcmp(plan->what, "nothing") == 0 ? 0 : BYTES;
+        bytes = strcmp(plan->what, "bytes") == 0     ? 4096
+                : strcmp(plan->what, "nothing") == 0 ? 0
+                : strcmp(plan->what, "all") == 0     ? SIZE_MAX
+                                                     : BYTES;
         ordinal = strcmp(plan->what, "ordinal") == 0 ? 7 : strcmp(plan->what, "access") == 0 ? 1 : 0;
         fake.no_access = strcmp(plan->what, "access") == 0;
         fake.bad_map = strcmp(plan->what, "map") == 0;
@@ -183,6 +186,7 @@ static void test_failures(void **state)
     const struct plan plans[] = {
         make_plan("bytes", XST_ERR_USAGE, "rank 0 brings 3145728 bytes and rank 1 4096"),
         make_plan("nothing", XST_ERR_RANGE, "rank 1: workspace: 0 bytes"),
+        make_plan("all", XST_ERR_RANGE, "rank 1: workspace: 18446744073709551615 bytes; at most"),
         make_plan("host", XST_ERR_UNAVAILABLE, " and rank 1 on far-away; all ranks must be on one host"),
         make_plan("ordinal", XST_ERR_UNAVAILABLE, "rank 1: device 7 does not exist"),
         make_plan(
