@@ -202,8 +202,13 @@ enum xst_status xst_scale_out_simgrid(const char *platform, int64_t domains, dou
                          scale_out->nic_bytes_per_us, scale_out->latency_us);
     if (platform && access(platform, R_OK) != 0)
         return xsti_fail(diag, XST_ERR_IO, "%s: cannot be read", platform);
-    if (!platform)
-        XSTI_TRY(write_platform(made, domains, scale_out, diag));
+    if (!platform) {
+        const enum xst_status status = write_platform(made, domains, scale_out, diag);
+        if (status != XST_OK) {
+            unlink(made);
+            return status;
+        }
+    }
     const struct answer answer = ask_child(platform ? platform : made, domains, bytes_each);
     if (!platform)
         unlink(made);
