@@ -112,7 +112,8 @@ enum xst_status xst_trace_fact(const struct xst_trace *trace, const char *name, 
 /* Sorts the spans, moves each rank's times to begin at 0, fills ranks and duration_us of the calls. */
 void xst_trace_finish(struct xst_trace *trace);
 
-/* The document; freed by the caller. */
+/* The document; freed by the caller. XST_ERR_RANGE for a name with a quote, a backslash or a control character, and for a rank,
+ * SM or unit that the document has no place for. */
 enum xst_status xst_trace_write(const struct xst_trace *trace, char **text_out, struct xst_diag *diag);
 
 /* Reads one, from a file ("-": standard input) or from text, where `name` stands in messages. XST_ERR_PARSE, XST_ERR_RANGE or

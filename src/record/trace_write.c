@@ -11,7 +11,27 @@
 #include "base/text.h"
 #include "record/trace_ids.h"
 
-/* Quotes and control characters cannot occur: names are the program's own words. */
+/* Names are written as they are, so quotes, backslashes and control characters have no place in them. */
+static enum xst_status plain(const char *what, const char *name, struct xst_diag *diag)
+{
+    for (const char *at = name; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == '"' || *at == '\\')
+            return xsti_fail(diag, XST_ERR_RANGE,
+                             "trace: %s %.24s has character 0x%02x at place %d; it cannot be written", what, name,
+                             (unsigned char)*at, (int)(at - name));
+    return XST_OK;
+}
+
+static enum xst_status check_names(const struct xst_trace *trace, struct xst_diag *diag)
+{
+    XSTI_TRY(plain("kernel", trace->kernel, diag));
+    for (int64_t i = 0; i < trace->fact_count; i++)
+        XSTI_TRY(plain("fact", trace->facts[i].name, diag));
+    for (int64_t i = 0; i < trace->call_count; i++)
+        XSTI_TRY(plain("call", trace->calls[i].variant, diag));
+    return XST_OK;
+}
+
 static void put_head(struct xsti_growing *out, const struct xst_trace *trace)
 {
     xsti_text_put(out, "{\"schema\":\"xstage.trace/1\",\"kernel\":\"%s\",\n\"facts\":{", trace->kernel);
@@ -73,6 +93,7 @@ static void put_span(struct xsti_growing *out, const struct xst_trace_span *span
 enum xst_status xst_trace_write(const struct xst_trace *trace, char **text_out, struct xst_diag *diag)
 {
     struct xsti_growing out = {0};
+    XSTI_TRY(check_names(trace, diag));
     for (size_t i = 0; i < trace->span_count; i++)
         if (trace->spans[i].sm < 0 || trace->spans[i].sm >= XSTI_TRACE_SMS || trace->spans[i].unit < 0 ||
             trace->spans[i].unit >= XSTI_TRACE_UNITS || trace->spans[i].rank < 0 ||

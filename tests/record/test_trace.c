@@ -144,6 +144,27 @@ static void full(void **state)
     xst_trace_free(&trace);
 }
 
+static void what_cannot_be_written(void **state)
+{
+    (void)state;
+    struct xst_trace trace;
+    struct xst_diag diag = {0};
+    char *text = NULL;
+    fill(&trace);
+    trace.calls[1].variant[3] = '"';
+    xt_status(xst_trace_write(&trace, &text, &diag), XST_ERR_RANGE, &diag);
+    xt_contains(diag.text, "has character 0x22 at place 3");
+    trace.calls[1].variant[3] = 'e';
+    trace.facts[0].name[0] = '\n';
+    xt_status(xst_trace_write(&trace, &text, &diag), XST_ERR_RANGE, &diag);
+    trace.facts[0].name[0] = 'h';
+    trace.spans[0].rank = 1024;
+    xt_status(xst_trace_write(&trace, &text, &diag), XST_ERR_RANGE, &diag);
+    xt_contains(diag.text, "span 0 is of rank 1024");
+    assert_null(text);
+    xst_trace_free(&trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +172,7 @@ int main(void)
         cmocka_unit_test(written_and_read_is_the_same),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(full),
+        cmocka_unit_test(what_cannot_be_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
