@@ -79,9 +79,12 @@ struct placing {
     uint64_t clock;
 };
 
+/* A mark holds the low 56 bits of a clock that counts for as long as the device is up; their difference to the track's reading
+ * is taken before anything is rounded. */
 static double place(const struct placing *placing, const struct xsti_trace_mark *mark)
 {
-    return placing->origin_us + ((double)(mark->clock_what >> 8) - (double)placing->clock) * placing->us_per_cycle;
+    const int64_t passed = (int64_t)((mark->clock_what & ~UINT64_C(0xff)) - (placing->clock << 8)) / 256;
+    return placing->origin_us + (double)passed * placing->us_per_cycle;
 }
 
 /* Spans of one track; returns how many. */

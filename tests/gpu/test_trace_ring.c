@@ -109,12 +109,31 @@ static void a_full_ring_says_so(void **state)
     xst_trace_free(&trace);
 }
 
+/* A device that has been up for long: clocks that a double rounds, and that a mark cuts. */
+static void large_clocks(void **state)
+{
+    (void)state;
+    const uint64_t clocks[] = {(UINT64_C(1) << 54) + 1, (UINT64_C(1) << 56) - 1000, (UINT64_C(3) << 56) + 5};
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        begin();
+        open_track(0, 5000000, clocks[i], XST_TRACE_ROLE_MATH, 0);
+        mark(0, clocks[i], XST_TRACE_IDLE, 0xffffffff, 0);
+        mark(0, clocks[i] + 2001, XST_TRACE_LOAD, 9, 0);
+        struct xst_trace trace = read_ring();
+        assert_int_equal(trace.span_count, 1);
+        xt_near(trace.spans[0].start_us, 0, 1e-9);
+        xt_near(trace.spans[0].end_us, 1.0005, 1e-9);
+        xst_trace_free(&trace);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cycles_become_time),
         cmocka_unit_test(warps_of_a_unit_are_one),
         cmocka_unit_test(a_full_ring_says_so),
+        cmocka_unit_test(large_clocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
