@@ -127,7 +127,23 @@ static unsigned char *pack(const struct calibration *own, size_t *bytes_out)
     return parcel;
 }
 
-static enum xst_status unpack(struct cli *cli, const unsigned char *parcel, struct calibration *other)
+/* What the head says is in the parcel, and nothing behind it. */
+static int is_whole(const struct parcel *head, size_t room)
+{
+    size_t left = room - sizeof *head;
+    const size_t sizes[] = {sizeof(struct xst_sample), sizeof(struct xst_bystander_sample),
+                            sizeof(struct xst_loop_sample)};
+    const uint64_t counts[] = {head->rows, head->bystanders, head->loops};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (counts[i] > left / sizes[i])
+            return 0;
+        left -= (size_t)counts[i] * sizes[i];
+    }
+    return head->bytes == room - left;
+}
+
+static enum xst_status unpack(struct cli *cli, const unsigned char *parcel, size_t room, int64_t rank,
+                              struct calibration *other)
 {
     struct parcel head;
     struct xst_sample row;
@@ -136,9 +152,16 @@ static enum xst_status unpack(struct cli *cli, const unsigned char *parcel, stru
     const unsigned char *at = parcel + sizeof head;
     enum xst_status status = XST_OK;
     memcpy(&head, parcel, sizeof head);
+    if (!is_whole(&head, room))
+        return cli_say(
+            &cli->diag, XST_ERR_SCHEMA,
+            "--each-rank: rank %lld sends %llu bytes with %llu, %llu and %llu rows, which do not go into %zu",
+            (long long)rank, (unsigned long long)head.bytes, (unsigned long long)head.rows,
+            (unsigned long long)head.bystanders, (unsigned long long)head.loops, room);
     other->facts = other->measured = head.facts;
     other->readings = head.readings;
     memcpy(other->spec, head.spec, sizeof other->spec);
+    other->spec[sizeof other->spec - 1] = '\0';
     other->asked = other->spec;
     for (uint64_t i = 0; i < head.rows && status == XST_OK; i++, at += sizeof row) {
         memcpy(&row, at, sizeof row);
@@ -160,7 +183,7 @@ static enum xst_status open_all(struct cli *cli, const unsigned char *everybody,
 {
     enum xst_status status = XST_OK;
     for (int64_t r = 1; status == XST_OK && r < ranks; r++)
-        status = unpack(cli, everybody + (size_t)r * room, &all[r]);
+        status = unpack(cli, everybody + (size_t)r * room, room, r, &all[r]);
     return status;
 }
 
@@ -197,6 +220,9 @@ static enum xst_status collect(struct cli *cli, const struct xst_group *group, s
         status = xst_group_gather(group, &size, sizeof size, sizes, &cli->diag);
     for (int64_t r = 0; r < group->ranks; r++)
         most = sizes[r] > most ? sizes[r] : most;
+    if (status == XST_OK && most > (uint64_t)XST_GROUP_MOST_BYTES)
+        status = cli_say(&cli->diag, XST_ERR_RANGE, "--each-rank: a rank sends %llu bytes, at most %d are taken",
+                         (unsigned long long)most, XST_GROUP_MOST_BYTES);
     if (status == XST_OK && own)
         status = exchange(cli, group, own, bytes, most, all);
     free(own);

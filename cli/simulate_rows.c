@@ -89,7 +89,6 @@ static enum xst_status make_rows(struct cli *cli, struct sweep *sweep)
     for (size_t point = 0; point < sweep->point_count; point++) {
         struct sweep_row *const row = &sweep->rows[point];
         row->outcome = sweep->outcomes[point];
-        row->outcome.reason[CLI_REASON_BYTES - 1] = '\0';
         for (size_t a = 0; a < sweep->axis_count; a++) {
             const struct sweep_axis *const axis = &sweep->axes[a];
             const size_t index = cli_axis_index(sweep, point, a);

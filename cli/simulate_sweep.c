@@ -102,8 +102,10 @@ static enum xst_status run_all(struct cli *cli, const struct xst_profile *profil
         status = run_share(cli, profile, sweep, share);
     if (status == XST_OK)
         status = xst_group_gather(&group, share, each * sizeof *share, all, &cli->diag);
-    for (size_t point = 0; status == XST_OK && point < sweep->point_count; point++)
+    for (size_t point = 0; status == XST_OK && point < sweep->point_count; point++) {
         sweep->outcomes[point] = all[point % ranks * each + point / ranks];
+        sweep->outcomes[point].reason[CLI_REASON_BYTES - 1] = '\0';
+    }
     free(share);
     free(all);
     return status;
