@@ -95,12 +95,12 @@ struct xst_moe_call {
 /* How a call is carried out. Ranks may differ in all of it. */
 struct xst_moe_order {
     enum xst_schedule schedule;
-    int64_t lead;  /* interleaved: Linear-1 tiles ahead, at least 1; raised where a Linear-2 tile would come before its
-                        * block's Linear-1 tiles */
+    /* interleaved: Linear-1 tiles ahead, at least 1; raised where a Linear-2 tile would come before its block's Linear-1 tiles */
+    int64_t lead;
     int64_t group; /* interleaved: Linear-2 tiles in a row, at least 1 */
-    int64_t
-        tile_rows; /* 64, 128, or 256: then two CTAs share a tile's weights, ctas is even, and the order of tiles is that of
-                        * half as many CTAs. e4m3: 128 or 256 */
+    /* 64, 128, or 256: then two CTAs share a tile's weights, ctas is even, and the order of tiles is that of half as many CTAs.
+     * e4m3: 128 or 256 */
+    int64_t tile_rows;
     enum xst_moe_store store;
     int64_t slices;   /* paced: pieces a tile leaves in, 1, 2, 4, 8 */
     int64_t delay_ns; /* for tests: roles sleep up to so long before each task; else 0 */

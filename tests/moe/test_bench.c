@@ -159,6 +159,23 @@ static void a_share_leaves_for_the_host(void **state)
     }
 }
 
+/* All ranks' tokens choose one expert of rank 0: more rows than a buffer may have tokens for. */
+static void more_tokens_than_a_buffer_holds(void **state)
+{
+    struct xst_moe_bench bench = good(XST_TARGET_HOST, XST_ROUTING_HOT_EXPERT);
+    struct xsti_moe_bench_state b = {.request = &bench, .entries = entries, .entry_count = 3};
+    struct xst_diag diag = {0};
+    (void)state;
+    bench.tokens = 1 << 20;
+    bench.ranks = 18;
+    bench.skew = 18;
+    xt_ok(xst_moe_bench_check(&bench, entries, 3, &diag), &diag);
+    xt_status(xsti_moe_bench_plan(&b, &diag), XST_ERR_RANGE, &diag);
+    xt_contains(diag.text, "tokens_most is ");
+    assert_null(b.main.ids[0]);
+    xsti_moe_bench_close(&b);
+}
+
 static void rows_between_peers_are_counted(void **state)
 {
     struct xsti_moe_bench_state b;
@@ -211,6 +228,7 @@ int main(void)
         cmocka_unit_test(refusals),
         cmocka_unit_test(every_routing_is_carried_out),
         cmocka_unit_test(a_share_leaves_for_the_host),
+        cmocka_unit_test(more_tokens_than_a_buffer_holds),
         cmocka_unit_test(rows_between_peers_are_counted),
         cmocka_unit_test(values_repeat_the_pool),
         cmocka_unit_test(bytes_of_values),
