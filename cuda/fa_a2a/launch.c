@@ -131,7 +131,8 @@ static enum xst_status check_limit(double limit_us, struct xst_diag *diag)
 {
     if (limit_us > 0 && limit_us <= 1e12)
         return XST_OK;
-    return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a wait: limit_us is %g, outside 0..1e12", limit_us);
+    return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a wait: limit_us is %g; more than 0 and at most 1e12 is needed",
+                     limit_us);
 }
 
 enum xst_status xsti_fa_launch(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call,
