@@ -159,6 +159,14 @@ def different(world):
     whole, _ = world.tensors(1, lengths, 2 * world.ranks, 128)
     world.close_to(attend(*world.mine(whole, lengths)), world.reference(whole, [], lengths))
     attend.close()
+    again = UlyssesAttention(device=world.device, backend=world.kind, timeout_s=30)
+    try:
+        attend(*world.mine(whole, lengths))
+    except xstage.UsageError as error:
+        assert "was closed" in str(error), error
+    else:
+        raise AssertionError("no complaint")
+    again.close()
     ranks = Ranks(None, 30)
     ranks.agree("long texts", "x" * 600)
     try:

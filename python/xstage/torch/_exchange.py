@@ -13,7 +13,7 @@ import mmap
 import time
 from collections.abc import Sequence
 from ctypes import byref, c_uint32, c_void_p
-from itertools import accumulate
+from itertools import accumulate, count
 from typing import Any
 
 import torch
@@ -36,6 +36,7 @@ from ._attention import (
 from ._group import Ranks
 
 EXCHANGES: dict[int, Exchange] = {}
+NUMBERS = count(1)  # never given twice: what was closed must not be taken for what came after it
 _ALIGN = 4096
 
 
@@ -110,7 +111,7 @@ class Exchange:
         self.kept: list[Room] = []
         self.words: HostWords | None = None
         self.calls = 0
-        self.number = max(EXCHANGES, default=0) + 1
+        self.number = next(NUMBERS)
         EXCHANGES[self.number] = self
 
     # Heads: which rank has which.

@@ -17,7 +17,7 @@ from ..errors import RangeError, UsageError
 from ..shapes import MOE_STORES, MoeOrder, MoeShape, MoeTiles
 from ..simulate import knee
 from ._attention import on_device, stream_of
-from ._exchange import Block
+from ._exchange import NUMBERS, Block
 from ._group import Ranks
 from ._ops import LIBRARY
 
@@ -65,7 +65,7 @@ class Layer:
         self.call.limit_us = timeout_s * 1e6
         self.struct, self.diag, self.lock = struct, _abi.xst_diag(), threading.Lock()
         self.orders: list[_abi.xst_moe_order] = []
-        self.number = max(LAYERS, default=0) + 1
+        self.number = next(NUMBERS)
         LAYERS[self.number] = self
 
     def region(self, at: int, shape: tuple[int, int], dtype: torch.dtype) -> torch.Tensor:
