@@ -70,6 +70,13 @@ static int is_detail(const char *key)
     return 0;
 }
 
+/* What a record that does not know the key means: cells of older records are found again. */
+static int is_unsaid(const char *key, const json_t *value)
+{
+    return (strcmp(key, "dtype") == 0 && json_is_string(value) && strcmp(json_string_value(value), "bf16") == 0) ||
+           (strcmp(key, "unit") == 0 && json_is_integer(value) && json_integer_value(value) <= 1);
+}
+
 /* Real numbers that belong to the cell; all others are results. */
 static int is_real_of_cell(const char *key)
 {
@@ -93,6 +100,8 @@ static enum xst_status key_of(const char *path, size_t index, const json_t *row,
     size_t used = variant ? append(key, 0, "%s%.0s%s", "", variant) : 0;
     json_object_foreach((json_t *)row, name, value) {
         char number[40];
+        if (is_unsaid(name, value))
+            continue;
         if (json_is_string(value) && strcmp(name, "variant") != 0 && !is_detail(name)) {
             used = append(key, used, "%s%.0s%s", name, json_string_value(value));
         } else if (json_is_integer(value) && !is_detail(name)) {

@@ -68,6 +68,21 @@ json out 'd["counts"]["removed"] == 2 and d["counts"]["same"] == 1'
 expect 2 compare one.json other.json
 err_has 'no cell in common'
 
+# A record from before rows said their type and unit has the cells of a newer one; other types are other cells.
+python3 - <<'END'
+import json
+d = json.load(open("a.json"))
+for row in d["rows"]:
+    row.update(dtype="bf16", unit=1)
+json.dump(d, open("said.json", "w"))
+d["rows"][0]["dtype"], d["rows"][1]["unit"] = "e4m3", 8
+json.dump(d, open("changed.json", "w"))
+END
+expect 0 compare a.json said.json --json
+json out 'd["counts"] == {"same": 3, "better": 0, "worse": 0, "removed": 0, "added": 0}'
+expect 0 compare a.json changed.json --json
+json out 'd["counts"] == {"same": 1, "better": 0, "worse": 0, "removed": 2, "added": 2}'
+
 # Mistakes.
 for pair in 'moe.json:one of moe' 'negative.json:median_us' 'nameless.json:names no variant' 'newer.json:xstage.bench/2' \
     'rowless.json:rows' 'h200x2-nvlink:h200x2-nvlink'; do
