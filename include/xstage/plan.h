@@ -352,7 +352,7 @@ int xst_routing_parse(const char *text, enum xst_routing *routing_out);
 enum xst_status xst_routing_make(enum xst_routing routing, double skew, const struct xst_moe_shape *shape,
                                  int64_t *counts_out, struct xst_diag *diag);
 
-/* Experts of `rank`: [first, end) of the model's, the first experts % ranks ranks hold one more. */
+/* Experts of `rank`: [first, end) of the model's, the first experts % ranks ranks hold one more. shape->ranks is at least 1. */
 void xst_moe_experts_of(const struct xst_moe_shape *shape, int64_t rank, int64_t *first_out, int64_t *end_out);
 
 /* Any kernel. */

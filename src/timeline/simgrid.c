@@ -217,6 +217,8 @@ enum xst_status xst_scale_out_simgrid(const char *platform, int64_t domains, dou
     if (answer.status == XST_ERR_RANGE)
         return xsti_fail(diag, XST_ERR_RANGE, "%s has %lld hosts, %lld domains need one each",
                          platform ? platform : made, (long long)answer.hosts, (long long)domains);
+    if (answer.status == XST_ERR_IO)
+        return xsti_fail(diag, XST_ERR_IO, "simgrid: no process could be started to run it in");
     if (answer.status != XST_OK)
         return xsti_fail(diag, answer.status, "%s: SimGrid did not accept it", platform ? platform : made);
     const double moving_us = answer.exchange_us - answer.latency_us;
