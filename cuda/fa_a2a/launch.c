@@ -113,20 +113,6 @@ int64_t xst_fa_a2a_sm_count(const struct xst_fa_a2a_kernels *kernels)
     return kernels->device.sm_count;
 }
 
-static enum xst_status enqueue(const struct xst_fa_a2a_kernels *kernels, const struct xsti_kernel *kernel,
-                               int64_t blocks, int threads, int shared_bytes, void *parameters, void *stream,
-                               struct xst_diag *diag)
-{
-    void *list[] = {parameters};
-    XSTI_TRY(xsti_device_use(&kernels->device, diag));
-    XSTI_CU(&kernels->driver,
-            cuLaunchKernel(kernel->function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, (unsigned)shared_bytes,
-                           (CUstream)stream, list, NULL),
-            kernels->device.ordinal, diag, "launching kernel %s (%lld blocks of %d threads, %d bytes of shared memory)",
-            kernel->name, (long long)blocks, threads, shared_bytes);
-    return XST_OK;
-}
-
 static enum xst_status check_limit(double limit_us, struct xst_diag *diag)
 {
     if (limit_us > 0 && limit_us <= 1e12)
@@ -154,8 +140,9 @@ enum xst_status xsti_fa_launch(struct xst_fa_a2a_kernels *kernels, const struct 
         params.trace = *ring;
         kernel = &kernels->attention_traced[i][choice->store];
     }
-    return enqueue(kernels, kernel, tiles < choice->ctas ? tiles : choice->ctas, 128 + 128 * variants[i].groups,
-                   variants[i].shared_bytes, &params, stream, diag);
+    return xsti_kernel_enqueue(&kernels->device, kernel, tiles < choice->ctas ? tiles : choice->ctas,
+                               128 + 128 * variants[i].groups, (size_t)variants[i].shared_bytes, &params,
+                               (CUstream)stream, diag);
 }
 
 enum xst_status xst_fa_a2a_launch(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call,
@@ -174,7 +161,7 @@ enum xst_status xst_fa_a2a_wait(struct xst_fa_a2a_kernels *kernels, const struct
                                          .limit_ns = (uint64_t)(limit_us * 1000),
                                          .rank = (int32_t)call->rank,
                                          .ranks = (int32_t)call->ranks};
-    return enqueue(kernels, &kernels->wait, 1, WAIT_THREADS, 0, &params, stream, diag);
+    return xsti_kernel_enqueue(&kernels->device, &kernels->wait, 1, WAIT_THREADS, 0, &params, (CUstream)stream, diag);
 }
 
 enum xst_status xst_fa_a2a_run(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call,
@@ -201,8 +188,8 @@ enum xst_status xsti_fa_push(struct xst_fa_a2a_kernels *kernels, const struct xs
     params.wait_ns = (uint64_t)(limit_us * 1000);
     if (ring)
         params.trace = *ring;
-    return enqueue(kernels, ring ? &kernels->push_traced : &kernels->push, ctas, PUSH_THREADS, 0, &params, stream,
-                   diag);
+    return xsti_kernel_enqueue(&kernels->device, ring ? &kernels->push_traced : &kernels->push, ctas, PUSH_THREADS, 0,
+                               &params, (CUstream)stream, diag);
 }
 
 enum xst_status xst_fa_a2a_push(struct xst_fa_a2a_kernels *kernels, const struct xst_fa_a2a_call *call, uint64_t source,

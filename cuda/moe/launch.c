@@ -99,19 +99,6 @@ int64_t xst_moe_sm_count(const struct xst_moe_kernels *kernels)
     return kernels->device.sm_count;
 }
 
-static enum xst_status enqueue(const struct xst_moe_kernels *kernels, const struct xsti_kernel *kernel, int64_t ctas,
-                               int shared_bytes, struct xsti_moe_params *params, void *stream, struct xst_diag *diag)
-{
-    void *list[] = {params};
-    XSTI_TRY(xsti_device_use(&kernels->device, diag));
-    XSTI_CU(&kernels->driver,
-            cuLaunchKernel(kernel->function, (unsigned)ctas, 1, 1, THREADS, 1, 1, (unsigned)shared_bytes,
-                           (CUstream)stream, list, NULL),
-            kernels->device.ordinal, diag, "launching kernel %s (%lld blocks of %d threads, %d bytes of shared memory)",
-            kernel->name, (long long)ctas, (int)THREADS, shared_bytes);
-    return XST_OK;
-}
-
 /* All CTAs wait for each other, so all have to be on the device at once. */
 static enum xst_status check_ctas(const struct xst_moe_kernels *kernels, const struct xst_moe_call *call,
                                   struct xst_diag *diag)
@@ -137,7 +124,8 @@ static enum xst_status launch_tiles(const struct xst_moe_kernels *kernels, const
     XSTI_TRY(xsti_moe_regions(&call->layer, &regions, diag));
     xsti_moe_fill(call, order, part, &regions, &params);
     XSTI_TRY(xsti_moe_maps(&kernels->device, call, &regions, &params, diag));
-    return enqueue(kernels, &kernels->variant[i], call->layer.ctas, variants[i].shared_bytes, &params, stream, diag);
+    return xsti_kernel_enqueue(&kernels->device, &kernels->variant[i], call->layer.ctas, THREADS,
+                               (size_t)variants[i].shared_bytes, &params, (CUstream)stream, diag);
 }
 
 static enum xst_status launch_part(const struct xst_moe_kernels *kernels, const struct xsti_kernel *kernel,
@@ -148,7 +136,8 @@ static enum xst_status launch_part(const struct xst_moe_kernels *kernels, const 
     struct xsti_moe_regions regions;
     XSTI_TRY(xsti_moe_regions(&call->layer, &regions, diag));
     xsti_moe_fill(call, order, XSTI_MOE_BOTH, &regions, &params);
-    return enqueue(kernels, kernel, call->layer.ctas, PART_SHARED_BYTES, &params, stream, diag);
+    return xsti_kernel_enqueue(&kernels->device, kernel, call->layer.ctas, THREADS, PART_SHARED_BYTES, &params,
+                               (CUstream)stream, diag);
 }
 
 enum xst_status xst_moe_fused(struct xst_moe_kernels *kernels, const struct xst_moe_call *call,

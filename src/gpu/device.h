@@ -88,7 +88,11 @@ enum xst_status xsti_kernel_find(const struct xsti_device *device, CUmodule modu
 enum xst_status xsti_kernel_resident_blocks(const struct xsti_device *device, const struct xsti_kernel *kernel,
                                             int threads, size_t shared_bytes, int *blocks_out, struct xst_diag *diag);
 
-/* Launches on the device's stream; `parameters` is the kernel's one parameter struct. */
+/* Launches on `stream` (NULL: the legacy default stream); `parameters` is the kernel's one parameter struct. */
+enum xst_status xsti_kernel_enqueue(const struct xsti_device *device, const struct xsti_kernel *kernel, int64_t blocks,
+                                    int threads, size_t shared_bytes, void *parameters, CUstream stream,
+                                    struct xst_diag *diag);
+/* The same on the device's own stream. */
 enum xst_status xsti_kernel_launch(const struct xsti_device *device, const struct xsti_kernel *kernel, int blocks,
                                    int threads, size_t shared_bytes, void *parameters, struct xst_diag *diag);
 

@@ -76,15 +76,22 @@ enum xst_status xsti_kernel_resident_blocks(const struct xsti_device *device, co
     return XST_OK;
 }
 
-enum xst_status xsti_kernel_launch(const struct xsti_device *device, const struct xsti_kernel *kernel, int blocks,
-                                   int threads, size_t shared_bytes, void *parameters, struct xst_diag *diag)
+enum xst_status xsti_kernel_enqueue(const struct xsti_device *device, const struct xsti_kernel *kernel, int64_t blocks,
+                                    int threads, size_t shared_bytes, void *parameters, CUstream stream,
+                                    struct xst_diag *diag)
 {
     void *list[] = {parameters};
     XSTI_TRY(xsti_device_use(device, diag));
     XSTI_CU(device->driver,
             cuLaunchKernel(kernel->function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, (unsigned)shared_bytes,
-                           device->stream, list, NULL),
-            device->ordinal, diag, "launching kernel %s (%d blocks of %d threads, %zu bytes of shared memory)",
-            kernel->name, blocks, threads, shared_bytes);
+                           stream, list, NULL),
+            device->ordinal, diag, "launching kernel %s (%lld blocks of %d threads, %zu bytes of shared memory)",
+            kernel->name, (long long)blocks, threads, shared_bytes);
     return XST_OK;
+}
+
+enum xst_status xsti_kernel_launch(const struct xsti_device *device, const struct xsti_kernel *kernel, int blocks,
+                                   int threads, size_t shared_bytes, void *parameters, struct xst_diag *diag)
+{
+    return xsti_kernel_enqueue(device, kernel, blocks, threads, shared_bytes, parameters, device->stream, diag);
 }
