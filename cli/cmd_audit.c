@@ -12,23 +12,12 @@
 #include "data_dir.h"
 #include "options.h"
 #include "output.h"
+#include "shape_options.h"
 
-#define COUNT_OPTION(option, value, most, text)                                                                        \
-    {                                                                                                                  \
-        .name = option, .kind = CLI_INT, .arg = value, .low = 1, .high = most, .help = text                            \
-    }
-#define COUNT_DEFAULT(option, value, most, otherwise, text)                                                            \
-    {                                                                                                                  \
-        .name = option, .kind = CLI_INT, .arg = value, .low = 1, .high = most, .fallback = otherwise, .help = text     \
-    }
 #define SWEEP_OPTION(option, value, most, otherwise, text)                                                             \
     {                                                                                                                  \
         .name = option, .kind = CLI_SWEEP_INT, .arg = value, .low = 1, .high = most, .fallback = otherwise,            \
         .help = text                                                                                                   \
-    }
-#define RATE_OPTION(option, text)                                                                                      \
-    {                                                                                                                  \
-        .name = option, .kind = CLI_REAL, .arg = "TFLOPS", .low = 0.001, .high = 1e9, .help = text                     \
     }
 
 static const struct cli_option options[] = {
@@ -37,10 +26,9 @@ static const struct cli_option options[] = {
      .arg = "NAME,...",
      .help = "shapes of real models, by name of `xstage list shapes`; single dimensions given beside it win"},
     SWEEP_OPTION("ranks", "P", 65536, "2", "devices that exchange; a sweep audits each"),
-    COUNT_OPTION("heads", "H", 65536, "fa-a2a: attention heads of the model"),
-    COUNT_OPTION("head-dim", "D", 4096, "fa-a2a: head dimension"),
+    FA_HEAD_OPTIONS,
     SWEEP_OPTION("seq", "M", 268435456, NULL, "fa-a2a: tokens of the whole sequence; a sweep audits each"),
-    COUNT_OPTION("batch", "B", 65536, "fa-a2a: sequences in one call; default 1"),
+    FA_BATCH_OPTION,
     RATE_OPTION("attention-tflops", "fa-a2a: measured rate of one device, shown beside the peak"),
     {.name = "phase",
      .kind = CLI_WORD,
@@ -49,10 +37,7 @@ static const struct cli_option options[] = {
      .fallback = "unknown",
      .help =
          "fa-a2a: what the design states about its bursts: nothing, that they start together, or that it spreads them"},
-    COUNT_OPTION("hidden", "H", 1048576, "moe: hidden size"),
-    COUNT_OPTION("inter", "I", 1048576, "moe: intermediate size of an expert"),
-    COUNT_OPTION("experts", "E", 65536, "moe: experts of the model"),
-    COUNT_OPTION("topk", "K", 1024, "moe: experts of one token"),
+    MOE_LAYER_OPTIONS,
     SWEEP_OPTION("tokens", "T", 16777216, NULL, "moe: tokens of one rank; a sweep audits each"),
     {.name = "schedule",
      .kind = CLI_WORD,

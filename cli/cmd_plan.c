@@ -11,19 +11,7 @@
 #include "output.h"
 #include "plan_args.h"
 #include "plan_view.h"
-
-#define COUNT_OPTION(option, value, most, text)                                                                        \
-    {                                                                                                                  \
-        .name = option, .kind = CLI_INT, .arg = value, .low = 1, .high = most, .help = text                            \
-    }
-#define COUNT_DEFAULT(option, value, most, otherwise, text)                                                            \
-    {                                                                                                                  \
-        .name = option, .kind = CLI_INT, .arg = value, .low = 1, .high = most, .fallback = otherwise, .help = text     \
-    }
-#define RATE_OPTION(option, text)                                                                                      \
-    {                                                                                                                  \
-        .name = option, .kind = CLI_REAL, .arg = "TFLOPS", .low = 0.001, .high = 1e9, .help = text                     \
-    }
+#include "shape_options.h"
 
 static const struct cli_option options[] = {
     {.name = "preset",
@@ -31,10 +19,9 @@ static const struct cli_option options[] = {
      .arg = "NAME",
      .help = "shape of a real model, by name of `xstage list shapes`; single dimensions given beside it win"},
     COUNT_DEFAULT("ranks", "P", 65536, "2", "devices that exchange"),
-    COUNT_OPTION("heads", "H", 65536, "fa-a2a: attention heads of the model"),
-    COUNT_OPTION("head-dim", "D", 4096, "fa-a2a: head dimension"),
+    FA_HEAD_OPTIONS,
     COUNT_OPTION("seq", "M", 268435456, "fa-a2a: tokens of the whole sequence"),
-    COUNT_OPTION("batch", "B", 65536, "fa-a2a: sequences in one call; default 1"),
+    FA_BATCH_OPTION,
     RATE_OPTION("attention-tflops", "fa-a2a: measured rate of one device, taken instead of the peak"),
     {.name = "math-rate",
      .kind = CLI_SWEEP,
@@ -49,10 +36,7 @@ static const struct cli_option options[] = {
      .words = "unknown|aligned|shifted",
      .fallback = "unknown",
      .help = "fa-a2a: whether bursts start together (unknown is taken as that) or are spread by design"},
-    COUNT_OPTION("hidden", "H", 1048576, "moe: hidden size"),
-    COUNT_OPTION("inter", "I", 1048576, "moe: intermediate size of an expert"),
-    COUNT_OPTION("experts", "E", 65536, "moe: experts of the model"),
-    COUNT_OPTION("topk", "K", 1024, "moe: experts of one token"),
+    MOE_LAYER_OPTIONS,
     COUNT_OPTION("tokens", "T", 16777216, "moe: tokens of one rank"),
     {.name = "counts",
      .kind = CLI_FILE,

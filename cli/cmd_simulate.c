@@ -11,20 +11,13 @@
 #include "data_dir.h"
 #include "job.h"
 #include "options.h"
+#include "shape_options.h"
 #include "simulate_args.h"
 #include "simulate_sweep.h"
 #include "simulate_view.h"
 
 enum { SVG_SMS = 132 };
 
-#define COUNT_OPTION(option, value, most, text)                                                                        \
-    {                                                                                                                  \
-        .name = option, .kind = CLI_INT, .arg = value, .low = 1, .high = most, .help = text                            \
-    }
-#define COUNT_DEFAULT(option, value, most, otherwise, text)                                                            \
-    {                                                                                                                  \
-        .name = option, .kind = CLI_INT, .arg = value, .low = 1, .high = most, .fallback = otherwise, .help = text     \
-    }
 #define REAL_OPTION(option, value, most, otherwise, text)                                                              \
     {                                                                                                                  \
         .name = option, .kind = CLI_REAL, .arg = value, .low = 0, .high = most, .fallback = otherwise, .help = text    \
@@ -40,14 +33,10 @@ static const struct cli_option options[] = {
      .arg = "NAME",
      .help = "shape of a real model, by name of `xstage list shapes`; single dimensions given beside it win"},
     COUNT_DEFAULT("ranks", "P", 65536, "2", "devices that exchange"),
-    COUNT_OPTION("heads", "H", 65536, "fa-a2a: attention heads of the model"),
-    COUNT_OPTION("head-dim", "D", 4096, "fa-a2a: head dimension"),
+    FA_HEAD_OPTIONS,
     COUNT_OPTION("seq", "M", 268435456, "fa-a2a: tokens of the whole sequence"),
-    COUNT_OPTION("batch", "B", 65536, "fa-a2a: sequences in one call; default 1"),
-    COUNT_OPTION("hidden", "H", 1048576, "moe: hidden size"),
-    COUNT_OPTION("inter", "I", 1048576, "moe: intermediate size of an expert"),
-    COUNT_OPTION("experts", "E", 65536, "moe: experts of the model"),
-    COUNT_OPTION("topk", "K", 1024, "moe: experts of one token"),
+    FA_BATCH_OPTION,
+    MOE_LAYER_OPTIONS,
     COUNT_OPTION("tokens", "T", 16777216, "moe: tokens of one rank"),
     {.name = "counts",
      .kind = CLI_FILE,
