@@ -190,7 +190,6 @@ static void fuzz(void **state)
     }
 }
 
-/* An argument picks tests by name, with * and ?. */
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -199,12 +198,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(repeats_and_delays),
         cmocka_unit_test(fuzz),
     };
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const int skipped = moe_machine_open(&machine);
-    if (skipped)
-        return skipped;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    moe_machine_close(&machine);
-    return failed;
+    return moe_machine_main(&machine, argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -365,7 +365,6 @@ static void a_peer_that_does_not_come(void **state)
     moe_world_free(&world);
 }
 
-/* An argument picks tests by name, with * and ?. */
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -376,12 +375,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranks_that_disagree),
         cmocka_unit_test(a_peer_that_does_not_come),
     };
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    const int skipped = moe_machine_open(&machine);
-    if (skipped)
-        return skipped;
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    moe_machine_close(&machine);
-    return failed;
+    return moe_machine_main(&machine, argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

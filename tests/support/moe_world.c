@@ -60,6 +60,18 @@ void moe_machine_close(struct moe_machine *machine)
     xsti_driver_close(&machine->driver);
 }
 
+int moe_machine_main(struct moe_machine *machine, int argc, char **argv, const struct CMUnitTest *tests, size_t count)
+{
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    const int skipped = moe_machine_open(machine);
+    if (skipped)
+        return skipped;
+    const int failed = _cmocka_run_group_tests("tests", tests, count, NULL, NULL);
+    moe_machine_close(machine);
+    return failed;
+}
+
 static uint64_t alloc(const struct moe_world *world, size_t bytes)
 {
     struct xst_diag diag = {0};

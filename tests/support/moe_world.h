@@ -27,6 +27,9 @@ struct moe_machine {
 int moe_machine_open(struct moe_machine *machine);
 void moe_machine_close(struct moe_machine *machine);
 
+/* A main(): opens the machine, runs the tests, or skips. An argument picks tests by name, with * and ?. */
+int moe_machine_main(struct moe_machine *machine, int argc, char **argv, const struct CMUnitTest *tests, size_t count);
+
 /* Which experts tokens choose. */
 enum moe_pattern {
     MOE_DISTINCT,   /* different ones within a token */
