@@ -21,7 +21,6 @@ struct xst_fa_a2a_kernels {
     struct xsti_kernel attention[XSTI_FA_VARIANT_COUNT][3]; /* by store method */
     struct xsti_kernel attention_traced[XSTI_FA_VARIANT_COUNT][3];
     struct xsti_kernel push, push_traced, wait;
-    int device_open;
 };
 
 /* Keys of one inner step. */

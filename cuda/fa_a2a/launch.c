@@ -80,10 +80,8 @@ enum xst_status xst_fa_a2a_open(int64_t ordinal, struct xst_fa_a2a_kernels **ker
     enum xst_status status = xsti_driver_open(&kernels->driver, diag);
     if (status == XST_OK)
         status = xsti_device_open(&kernels->driver, (int)ordinal, &kernels->device, diag);
-    if (status == XST_OK) {
-        kernels->device_open = 1;
+    if (status == XST_OK)
         status = find_all(kernels, diag);
-    }
     if (status != XST_OK) {
         xst_fa_a2a_close(kernels);
         return status;
@@ -96,14 +94,12 @@ void xst_fa_a2a_close(struct xst_fa_a2a_kernels *kernels)
 {
     if (!kernels)
         return;
-    if (kernels->device_open) {
-        xsti_module_unload(&kernels->device, kernels->d64);
-        xsti_module_unload(&kernels->device, kernels->d128);
-        xsti_module_unload(&kernels->device, kernels->traced_d64);
-        xsti_module_unload(&kernels->device, kernels->traced_d128);
-        xsti_module_unload(&kernels->device, kernels->exchange);
-        xsti_device_close(&kernels->device);
-    }
+    xsti_module_unload(&kernels->device, kernels->d64);
+    xsti_module_unload(&kernels->device, kernels->d128);
+    xsti_module_unload(&kernels->device, kernels->traced_d64);
+    xsti_module_unload(&kernels->device, kernels->traced_d128);
+    xsti_module_unload(&kernels->device, kernels->exchange);
+    xsti_device_close(&kernels->device);
     xsti_driver_close(&kernels->driver);
     free(kernels);
 }

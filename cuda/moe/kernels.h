@@ -17,7 +17,6 @@ struct xst_moe_kernels {
     CUmodule m64, m128, m256, e4m3, parts;
     struct xsti_kernel variant[XSTI_MOE_VARIANT_COUNT];
     struct xsti_kernel dispatch, activate, combine, absent;
-    int device_open;
 };
 
 #endif

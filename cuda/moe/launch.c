@@ -66,10 +66,8 @@ enum xst_status xst_moe_open(int64_t ordinal, struct xst_moe_kernels **kernels_o
     enum xst_status status = xsti_driver_open(&kernels->driver, diag);
     if (status == XST_OK)
         status = xsti_device_open(&kernels->driver, (int)ordinal, &kernels->device, diag);
-    if (status == XST_OK) {
-        kernels->device_open = 1;
+    if (status == XST_OK)
         status = find_all(kernels, diag);
-    }
     if (status != XST_OK) {
         xst_moe_close(kernels);
         return status;
@@ -82,14 +80,12 @@ void xst_moe_close(struct xst_moe_kernels *kernels)
 {
     if (!kernels)
         return;
-    if (kernels->device_open) {
-        xsti_module_unload(&kernels->device, kernels->m64);
-        xsti_module_unload(&kernels->device, kernels->m128);
-        xsti_module_unload(&kernels->device, kernels->m256);
-        xsti_module_unload(&kernels->device, kernels->e4m3);
-        xsti_module_unload(&kernels->device, kernels->parts);
-        xsti_device_close(&kernels->device);
-    }
+    xsti_module_unload(&kernels->device, kernels->m64);
+    xsti_module_unload(&kernels->device, kernels->m128);
+    xsti_module_unload(&kernels->device, kernels->m256);
+    xsti_module_unload(&kernels->device, kernels->e4m3);
+    xsti_module_unload(&kernels->device, kernels->parts);
+    xsti_device_close(&kernels->device);
     xsti_driver_close(&kernels->driver);
     free(kernels);
 }

@@ -34,6 +34,7 @@ struct xsti_device {
 /* Retains the primary context of device `ordinal` and creates a stream. */
 enum xst_status xsti_device_open(const struct xsti_driver *driver, int ordinal, struct xsti_device *device_out,
                                  struct xst_diag *diag);
+/* One that never was opened, zeros, is fine. */
 void xsti_device_close(struct xsti_device *device);
 
 /* Makes the device's context current. */

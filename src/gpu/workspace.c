@@ -37,7 +37,6 @@ static enum xst_status introduce(struct xst_workspace *workspace, const struct x
         return xsti_fail(diag, XST_ERR_RANGE, "workspace: %zu bytes; at most %zu are possible", workspace->bytes,
                          SIZE_MAX - BLOCK_BYTES);
     XSTI_TRY(xsti_device_open(&workspace->driver, (int)ordinal, &workspace->device, diag));
-    workspace->device_open = 1;
     own.process = *self;
     own.bytes = workspace->bytes;
     own.ordinal = (int32_t)ordinal;
@@ -138,10 +137,8 @@ static enum xst_status build(struct xst_workspace *workspace, const struct xsti_
 
 static void release(struct xst_workspace *workspace)
 {
-    if (workspace->device_open) {
-        xsti_device_free(&workspace->device, workspace->own);
-        xsti_device_close(&workspace->device);
-    }
+    xsti_device_free(&workspace->device, workspace->own);
+    xsti_device_close(&workspace->device);
     free(workspace->pointers);
     free(workspace->peers);
     free(workspace);

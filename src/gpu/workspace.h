@@ -42,7 +42,6 @@ struct xst_workspace {
     struct xsti_driver driver;
     struct xsti_device device;
     int driver_open;
-    int device_open;
     struct xst_group given;
     struct xst_group group; /* `given`, watched */
     int broken;             /* its all-gather has failed: nobody is asked any more */
