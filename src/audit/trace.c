@@ -14,6 +14,9 @@
 /* Marks are placed to within a few cycles; a bound on time is held by what misses it by less. */
 static const double clock_error = 1e-3;
 
+/* Of a call, so that a file's word alone does not decide how much memory and time it takes. */
+enum { MOST_TILES = 1 << 22 };
+
 struct promise {
     struct xst_fa_a2a_shape shape;
     struct xst_fa_a2a_plan plan;
@@ -125,6 +128,9 @@ static enum xst_status predict(const struct xst_profile *profile, const struct x
     promise->plan.sm_flop_per_us = 1; /* counts do not depend on it */
     promise->predicted = promise->predicted && profile;
     XSTI_TRY(xst_fa_a2a_count(&promise->shape, &promise->plan, &promise->counts, diag));
+    if (promise->counts.tiles > MOST_TILES)
+        return xsti_fail(diag, XST_ERR_RANGE, "trace: its facts promise %lld tiles a call, at most %d are looked at",
+                         (long long)promise->counts.tiles, MOST_TILES);
     if (!promise->predicted)
         return XST_OK;
     promise->plan.sm_flop_per_us = 0;

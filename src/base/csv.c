@@ -50,7 +50,7 @@ enum xst_status xsti_csv_next(struct xsti_csv *csv, int *more_out, struct xst_di
         csv->line++;
         if (to > from && to[-1] == '\r')
             to--;
-        if (memchr(from, '\0', (size_t)(to - from)))
+        if (to > from && memchr(from, '\0', (size_t)(to - from)))
             return xsti_fail_at(diag, XST_ERR_PARSE, csv->line, "%s:%lld: a NUL byte; this is not a text file",
                                 csv->name, (long long)csv->line);
         const struct xsti_field whole = trimmed(from, to);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The dispersion of a path: how many ports its producers share, how much their shares vary, and how much of a burst the probe's
- * own record waits for. Part of the free-running rows
- * is run again with candidate values, one parameter at a time; the rest judges the outcome.
+ * own record waits for. Part of the free-running rows is run again with candidate values, one parameter at a time; the rest judges the outcome.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -59,14 +58,16 @@ static enum xst_status judge(struct judgement *judgement, const struct xsti_spre
     return status == XST_OK ? XST_OK : xsti_fail(diag, status, "a row of the path could not be simulated");
 }
 
-static struct xst_dispersion_errors summary(const struct judgement *judgement, int issue)
+static enum xst_status summary(const struct judgement *judgement, int issue, struct xst_dispersion_errors *errors_out,
+                               struct xst_diag *diag)
 {
     struct xst_dispersion_errors errors = {.n = (int64_t)judgement->count};
-    double *const values = malloc((judgement->count + 1) * sizeof *values);
-    if (!values || judgement->count == 0) {
-        free(values);
-        return (struct xst_dispersion_errors){0};
-    }
+    *errors_out = errors;
+    if (judgement->count == 0)
+        return XST_OK;
+    double *const values = malloc(judgement->count * sizeof *values);
+    if (!values)
+        return xsti_fail_memory(diag);
     for (size_t i = 0; i < judgement->count; i++)
         values[i] = issue ? judgement->jobs[i].issue_err : judgement->jobs[i].period_err;
     xsti_sort(values, judgement->count);
@@ -74,7 +75,8 @@ static struct xst_dispersion_errors summary(const struct judgement *judgement, i
     errors.p90_abs_rel_err = xsti_quantile_sorted(values, judgement->count, 0.9);
     errors.max_abs_rel_err = values[judgement->count - 1];
     free(values);
-    return errors;
+    *errors_out = errors;
+    return XST_OK;
 }
 
 /* The parameters, as the fit sees them. */
@@ -160,12 +162,14 @@ static size_t choose_fit_rows(struct job *jobs, size_t count, double holdout_fra
 }
 
 /* What lies between two bursts when no gap is asked for: the median of the rows that do not stall. */
-static struct xst_measure turn_us(const struct xst_path *path, const struct xst_samples *samples)
+static enum xst_status fit_turn(struct xst_path *path, const struct xst_samples *samples, struct xst_diag *diag)
 {
     struct xst_measure turn = {0};
     double *const values = malloc((samples->row_count + 1) * sizeof *values);
     size_t count = 0;
-    for (size_t i = 0; values && i < samples->row_count; i++) {
+    if (!values)
+        return xsti_fail_memory(diag);
+    for (size_t i = 0; i < samples->row_count; i++) {
         const struct xst_sample *const row = &samples->rows[i];
         struct xsti_row setup;
         if (row->mode == XST_MODE_PERIODIC && row->gap_us == 0 && xst_path_has_row(path, row) &&
@@ -183,7 +187,8 @@ static struct xst_measure turn_us(const struct xst_path *path, const struct xst_
                                     .known = 1};
     }
     free(values);
-    return turn;
+    path->turn_us = turn;
+    return XST_OK;
 }
 
 static void collect(const struct xst_path *path, const struct xst_samples *samples, uint64_t seed, struct job *jobs,
@@ -223,10 +228,10 @@ static enum xst_status fit_jobs(struct xst_path *path, struct job *jobs, size_t 
     dispersion->rows_fit = (int64_t)seen.count;
     dispersion->rows_held_out = (int64_t)kept.count;
     dispersion->simulations = seen.simulations + kept.simulations;
-    dispersion->fit_period = summary(&seen, 0);
-    dispersion->fit_issue = summary(&seen, 1);
-    dispersion->held_out_period = summary(&kept, 0);
-    dispersion->held_out_issue = summary(&kept, 1);
+    XSTI_TRY(summary(&seen, 0, &dispersion->fit_period, diag));
+    XSTI_TRY(summary(&seen, 1, &dispersion->fit_issue, diag));
+    XSTI_TRY(summary(&kept, 0, &dispersion->held_out_period, diag));
+    XSTI_TRY(summary(&kept, 1, &dispersion->held_out_issue, diag));
     path->groups = measures[GROUPS];
     path->share_spread_burst = measures[BURST];
     path->share_spread = measures[FIXED];
@@ -242,12 +247,12 @@ enum xst_status xst_path_fit_dispersion(struct xst_path *path, const struct xst_
     const uint64_t seed = options ? options->seed : 0;
     if (!(holdout_frac < 1))
         return xsti_fail(diag, XST_ERR_RANGE, "holdout_frac is %g; it must be below 1", holdout_frac);
+    XSTI_TRY(fit_turn(path, samples, diag));
     struct job *const jobs = calloc(samples->row_count + 1, sizeof *jobs);
     if (!jobs)
         return xsti_fail_memory(diag);
     struct xst_dispersion dispersion = {0};
     size_t count = 0;
-    path->turn_us = turn_us(path, samples);
     collect(path, samples, seed, jobs, &count, &dispersion.rows_unused);
     shuffle(jobs, count, seed);
     const enum xst_status status = fit_jobs(path, jobs, count, holdout_frac, &dispersion, diag);

@@ -231,6 +231,21 @@ static void refused(void **state)
     xst_trace_free(&trace);
 }
 
+/* A file may say that its call had any number of tiles. */
+static void too_many_tiles(void **state)
+{
+    (void)state;
+    struct xst_trace_check checks[1];
+    struct xst_diag diag = {0};
+    size_t count = 0;
+    struct xst_trace trace = good_trace();
+    assert_string_equal(trace.facts[3].name, "seq");
+    trace.facts[3].value = 1 << 28;
+    xt_status(xst_audit_fa_a2a_trace(&trace, NULL, NULL, checks, 1, &count, &diag), XST_ERR_RANGE, &diag);
+    xt_contains(diag.text, "promise 8388608 tiles a call, at most 4194304");
+    xst_trace_free(&trace);
+}
+
 /* What nobody looks at would keep every promise. */
 static void nothing_to_look_at(void **state)
 {
@@ -261,7 +276,7 @@ int main(void)
         cmocka_unit_test(promises_kept),         cmocka_unit_test(each_break_is_found),
         cmocka_unit_test(late_stores_are_found), cmocka_unit_test(faster_than_peak_is_found),
         cmocka_unit_test(the_exchange_alone),    cmocka_unit_test(refused),
-        cmocka_unit_test(nothing_to_look_at),
+        cmocka_unit_test(too_many_tiles),        cmocka_unit_test(nothing_to_look_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
