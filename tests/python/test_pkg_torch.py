@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """xstage.torch without a GPU: errors, shapes of fake tensors, the exchange among processes over gloo."""
 
+from ctypes import POINTER, c_float, c_uint16, cast
+
 import package  # noqa: F401
 import pytest
 
@@ -12,7 +14,21 @@ import torch_ranks  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 
 import xstage  # noqa: E402
-from xstage.torch import UlyssesAttention, attention, split_lengths, ulysses_attention  # noqa: E402
+from xstage import _abi  # noqa: E402
+from xstage._library import function  # noqa: E402
+from xstage.torch import (  # noqa: E402
+    FusedMoE,
+    UlyssesAttention,
+    _layer,
+    attention,
+    moe,
+    quantise_blocks,
+    quantise_rows,
+    split_lengths,
+    ulysses_attention,
+)
+
+E4M3 = torch.float8_e4m3fn
 
 
 def tensors(*shape, dtype=torch.bfloat16):
@@ -119,6 +135,9 @@ def test_fake_tensors_have_the_shapes():
         text = [torch.empty(2, 8, 6, 128, dtype=torch.bfloat16, device="cuda") for _ in range(3)]
         out = torch.ops.xstage.ulysses_attention(q, q, q, text, [40, 50, 60], 1, -1, 0.1, False, False, 1)
         assert out.shape == (2, 58, 6, 128)
+        x, ids = torch.empty(5, 256, dtype=torch.bfloat16, device="cuda"), torch.empty(5, 2, device="cuda")
+        out = torch.ops.xstage.fused_moe(x.mT.contiguous().mT, ids, ids, x, x, None, None, 0.0, 0, True, 1)
+        assert out.shape == x.shape and out.is_contiguous() and out.dtype == torch.bfloat16
 
 
 def test_it_exports_whole_with_any_length():
@@ -161,6 +180,181 @@ def test_the_dispatcher_is_left_out_only_where_nobody_watches():
     torch.jit.trace(lambda one: seen.append(unwatched(one, one, one)) or one + 1, x, check_trace=False)
     compiled = torch.compile(lambda one: one + unwatched(one, one, one), backend="eager", fullgraph=True)
     assert not any(seen) and torch.equal(compiled(x), x)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-3, 1e4, 1e-30])
+def test_quantised_as_the_library_does(spread):
+    x = (spread * torch.randn(256, 512) * torch.exp(3 * torch.randn(256, 512))).bfloat16()
+    x[3] = 0
+    for name, shape, (values, scales) in (
+        ("xst_moe_quantise_rows", (256, 4), quantise_rows(x)),
+        ("xst_moe_quantise_blocks", (2, 4), [one[0] for one in quantise_blocks(x[None])]),
+    ):
+        want, want_scales = torch.empty(x.shape, dtype=torch.uint8), torch.empty(shape)
+        scales_at = cast(want_scales.data_ptr(), POINTER(c_float))
+        function(name)(cast(x.data_ptr(), POINTER(c_uint16)), 256, 512, want.data_ptr(), scales_at)
+        assert torch.equal(values.view(torch.uint8), want) and torch.equal(scales, want_scales)
+    with pytest.raises(xstage.RangeError, match=r"\(256, 500\); \(rows, columns\) with columns a multiple of 128"):
+        quantise_rows(x[:, :500])
+    with pytest.raises(xstage.RangeError, match="rows and columns multiples of 128"):
+        quantise_blocks(x[None, :200])
+
+
+def moe_matrices(experts=4, hidden=256, inter=128, dtype=torch.bfloat16, device="cuda"):
+    shapes = (experts, inter, hidden), (experts, inter, hidden), (experts, hidden, inter)
+    return [torch.randn(shape, device=device).mul(shape[2] ** -0.5).to(dtype) for shape in shapes]
+
+
+@pytest.mark.parametrize(
+    "change, words, kind, sentence",
+    [
+        (
+            lambda g, u, d: (g.cpu(), u, d),
+            {},
+            xstage.UsageError,
+            "gate is bfloat16 on cpu; bfloat16 or float8_e4m3fn on",
+        ),
+        (
+            lambda g, u, d: (g, u, d.half()),
+            {},
+            xstage.UsageError,
+            "down is float16 on cuda:0; bfloat16 or float8_e4m3fn",
+        ),
+        (lambda g, u, d: (g, u.to(E4M3), d), {}, xstage.UsageError, "up is float8_e4m3fn on cuda:0 and gate bfloat16"),
+        (lambda g, u, d: (g[0], u, d), {}, xstage.RangeError, r"gate is \(128, 256\); one matrix for each"),
+        (lambda g, u, d: (g, u[:3], d), {}, xstage.RangeError, r"up is \(3, 128, 256\); \(4, 128, 256\) is needed"),
+        (lambda g, u, d: (g, u, d.mT), {}, xstage.RangeError, r"down is \(4, 128, 256\); \(4, 256, 128\) is needed"),
+        (
+            lambda g, u, d: (g, u, d),
+            {"dtype": torch.float8_e5m2},
+            xstage.UsageError,
+            "dtype is float8_e5m2; valid are bfloat16, float8_e4m3fn",
+        ),
+        (
+            lambda g, u, d: (g[:, :64], u[:, :64], d[..., :64]),
+            {"dtype": E4M3},
+            xstage.RangeError,
+            r"gate is \(4, 64, 256\); with float8_e4m3fn, inter and hidden are multiples of 128",
+        ),
+        (lambda g, u, d: (g, u, d), {"scales": (1, 2, 3)}, xstage.UsageError, "scales are given and .* are bfloat16"),
+        (
+            lambda g, u, d: (g.to(E4M3), u.to(E4M3), d.to(E4M3)),
+            {"dtype": torch.bfloat16},
+            xstage.UsageError,
+            "dtype is bfloat16 and gate, up and down are float8_e4m3fn",
+        ),
+        (
+            lambda g, u, d: (g.to(E4M3), u.to(E4M3), d.to(E4M3)),
+            {},
+            xstage.UsageError,
+            "scales=.of gate, of up, of down. are needed",
+        ),
+        (
+            lambda g, u, d: (g.to(E4M3), u.to(E4M3), d.to(E4M3)),
+            {"scales": [torch.ones(4, 1, 2, dtype=torch.float64)] * 3},
+            xstage.UsageError,
+            "the scales of gate are float64 on cpu; float32 on cuda:0 is needed",
+        ),
+    ],
+)
+def test_matrices_that_do_not_fit(change, words, kind, sentence):
+    with FakeTensorMode(), pytest.raises(kind, match=sentence):
+        FusedMoE(*change(*moe_matrices(device="cuda:0")), topk=2, tokens_most=8, **words)
+
+
+def test_scales_that_do_not_fit():
+    matrices = [one.to(E4M3) for one in moe_matrices(device="cpu")]
+    good = [torch.ones(4, 1, 2), torch.ones(4, 1, 2), torch.ones(4, 2, 1)]
+    assert moe._check_scales(good, matrices) is good
+    for at, wrong, sentence in (
+        (
+            1,
+            torch.ones(4, 2, 1),
+            r"the scales of up are \(4, 2, 1\); \(4, 1, 2\) is needed, one for each 128 x 128 values",
+        ),
+        (2, -good[2], "the scales of down are not all positive numbers"),
+        (0, good[0] / 0, "the scales of gate are not all positive numbers"),
+    ):
+        with pytest.raises(xstage.RangeError, match=sentence):
+            moe._check_scales([*good[:at], wrong, *good[at + 1 :]], matrices)
+
+
+class Launches:
+    """The library with its launch replaced by the layer's formula, on the memory that a launch would read."""
+
+    def __init__(self, monkeypatch):
+        self.layer, self.module = None, None
+        monkeypatch.setattr(_layer, "kernels_of", lambda index: (None, 132))
+        monkeypatch.setattr(_layer, "function", lambda name: getattr(self, name, None) or function(name))
+        monkeypatch.setattr(_layer, "stream_of", lambda index: 0)
+        monkeypatch.setattr(_layer, "on_device", lambda index, launch, *arguments: launch(*arguments))
+        checked = moe._check_matrices
+        monkeypatch.setattr(moe, "_check_matrices", lambda matrices, dtype: self.checked(checked, matrices, dtype))
+
+    def checked(self, check, matrices, dtype):
+        with FakeTensorMode() as mode:
+            return check([mode.from_tensor(one).to("cuda:0") for one in matrices], dtype)
+
+    def xst_moe_fused(self, kernels, call_ref, order_ref, stream, diag_ref):
+        call, order = call_ref._obj, order_ref._obj
+        assert function("xst_moe_call_check")(call_ref, order_ref, diag_ref) == 0, diag_ref._obj.text
+        layer, module, tokens = self.layer, self.module, call.tokens
+        assert (call.w1, call.w2) == (module.w1.data_ptr(), module.w2.data_ptr()) and order.tile_rows in (64, 128)
+        x, w1, w2 = layer.x[:tokens].float(), module.w1.float(), module.w2.float()
+        gate, up = w1.unflatten(1, (-1, 2, 8)).unbind(2)
+        matrices = [gate.flatten(1, 2), up.flatten(1, 2), w2]
+        if layer.dtype is E4M3:
+            assert (call.w1_scales, call.w2_scales) == (module.w1_scales.data_ptr(), module.w2_scales.data_ptr())
+            wide = [one.repeat_interleave(128, -1) for one in (layer.x_scales[:tokens], *module.w1_scales.unbind(1))]
+            x = x * wide[0]
+            scales = [*wide[1:], module.w2_scales.repeat_interleave(128, -1)]
+            matrices = [one * scale.repeat_interleave(128, 1) for one, scale in zip(matrices, scales)]
+        want = moe_formula(x, layer.ids[:tokens], layer.weights[:tokens], *matrices)
+        memory = (c_uint16 * want.numel()).from_address(call.y) if tokens else bytearray(2)
+        torch.frombuffer(memory, dtype=torch.bfloat16)[: want.numel()].copy_(want.flatten())
+        return 0
+
+
+def moe_formula(x, ids, weights, gate, up, down):
+    out = torch.zeros(x.shape)
+    for token, choices in enumerate(ids.tolist()):
+        for slot, expert in enumerate(choices):
+            middle = torch.nn.functional.silu(gate[expert] @ x[token]) * (up[expert] @ x[token])
+            out[token] += down[expert] @ (weights[token, slot] * middle)
+    return out
+
+
+@pytest.mark.parametrize("given", ["bf16", "quantised", "scales"])
+def test_what_a_launch_is_given(given, monkeypatch):
+    library = Launches(monkeypatch)
+    matrices = moe_matrices(device="cpu")
+    x, weights, ids = torch.randn(20, 256).bfloat16(), torch.rand(20, 2), torch.randint(0, 4, (20, 2))
+    if given == "scales":
+        values, scales = zip(*(quantise_blocks(one) for one in matrices))
+        library.module = FusedMoE(*values, scales=scales, topk=2, tokens_most=32)
+    else:
+        library.module = FusedMoE(*matrices, dtype=E4M3 if given == "quantised" else None, topk=2, tokens_most=32)
+    library.layer = _layer.LAYERS[library.module.layer]
+    want = moe_formula(x.float(), ids, weights, *(one.float() for one in matrices))
+    for tokens in (20, 7, 0):
+        got = library.module(x[:tokens], ids[:tokens].int(), weights[:tokens])
+        error = (got.float() - want[:tokens]).norm() / (want[:tokens].norm() + 1e-9)
+        assert got.dtype == torch.bfloat16 and error < (0.01 if given == "bf16" else 0.08), error
+    other = FusedMoE(*matrices, dtype=None if given != "bf16" else E4M3, topk=2, tokens_most=32)
+    assert other.layer != library.module.layer
+    for name, sentence in (("w1", "w1 is float16; the layer was made with"), ("w2", "w2 is on meta and the layer's")):
+        kept = getattr(library.module, name)
+        setattr(library.module, name, kept.half() if name == "w1" else kept.to("meta"))
+        with pytest.raises(xstage.UsageError, match=sentence):
+            library.layer.run(x, ids, weights, library.module.w1, library.module.w2, None, None, 0.0, 0, True)
+        setattr(library.module, name, kept)
+    if given != "bf16":
+        library.module.w1_scales = None
+        with pytest.raises(xstage.UsageError, match="w1_scales is None; the layer was made with float32"):
+            library.module(x, ids, weights)
+    for one in (library.module, other):
+        one.close()
+    assert not _layer.LAYERS and _abi.XST_MOE_E4M3 == 1
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """xstage.torch on a Hopper GPU: against float32 attention, as an operator of torch, in graphs, among processes."""
 
-import package  # noqa: F401
+import os
+import subprocess
+import sys
+
 import pytest
+from package import SOURCE
 
 torch = pytest.importorskip("torch", reason="this Python has no torch")
 if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
@@ -11,7 +15,17 @@ if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0)
 import torch_ranks  # noqa: E402
 
 import xstage  # noqa: E402
-from xstage.torch import FusedMoE, MoeOrder, UlyssesAttention, attention  # noqa: E402
+from xstage.torch import (  # noqa: E402
+    FusedMoE,
+    MoeOrder,
+    UlyssesAttention,
+    attention,
+    quantise_blocks,
+    quantise_rows,
+)
+
+E4M3 = torch.float8_e4m3fn
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE / "python"), "LD_PRELOAD": ""}
 
 # Heads of one rank and rows of diffusion transformers: FLUX.1 on 2 and 4 ranks, odd lengths, Wan 2.1, SD3.5.
 SHAPES = [
@@ -155,12 +169,24 @@ def test_a_killed_rank_is_a_reason_on_the_other(tmp_path):
     assert killed == -9 and status == 0, output
 
 
-def moe_by_torch(x, ids, weights, gate, up, down, clamp=None):
-    """The layer in float32, rounded to bfloat16 where the kernel rounds."""
+def wide(values, scales):
+    """What e4m3 values with their scales stand for."""
+    scales = scales.repeat_interleave(128, -1)
+    return values.float() * (scales.repeat_interleave(128, 1) if values.dim() == 3 else scales)
+
+
+def moe_by_torch(x, ids, weights, gate, up, down, clamp=None, e4m3=False):
+    """The layer in float32, rounded to bfloat16 where the kernel rounds; `e4m3`: and quantised where it does."""
 
     def rounded(value):
         return value.bfloat16().float()
 
+    def activated(value):
+        return wide(*quantise_rows(value)) if e4m3 else rounded(value)
+
+    if e4m3:
+        x = wide(*quantise_rows(x))
+        gate, up, down = (wide(*quantise_blocks(one)) for one in (gate, up, down))
     out = torch.zeros(x.shape, device=x.device)
     for slot in range(ids.shape[1]):
         part = torch.zeros(x.shape, device=x.device)
@@ -170,10 +196,14 @@ def moe_by_torch(x, ids, weights, gate, up, down, clamp=None):
             g, u = rounded(rows @ gate[expert].float().T), rounded(rows @ up[expert].float().T)
             if clamp:
                 g, u = g.clamp(max=clamp), u.clamp(-clamp, clamp)
-            middle = rounded(torch.nn.functional.silu(g) * u * weights[at, slot, None])
+            middle = activated(torch.nn.functional.silu(g) * u * weights[at, slot, None])
             part[at] = rounded(middle @ down[expert].float().T)
         out += part
     return out
+
+
+def distance(got, want):
+    return (1 - 2 * (got.float() * want).sum() / ((got.float() ** 2).sum() + (want**2).sum())).item()
 
 
 def moe_case(tokens, hidden, inter, experts, topk, masked=False):
@@ -202,8 +232,7 @@ def test_moe(size):
     got = layer(x, ids, weights)
     layer.check()
     want = moe_by_torch(x, ids, weights, *matrices)
-    difference = 1 - 2 * (got.float() * want).sum() / ((got.float() ** 2).sum() + (want**2).sum())
-    assert difference < 1e-5 and got.dtype == torch.bfloat16
+    assert distance(got, want) < 1e-5 and got.dtype == torch.bfloat16
     for order in (
         MoeOrder("interleaved"),
         MoeOrder("interleaved", lead=40, group=3, unit=4),
@@ -222,10 +251,47 @@ def test_moe(size):
     layer.close()
 
 
-def test_moe_as_an_operator():
+@pytest.mark.parametrize(
+    "size",
+    [(300, 256, 256, 8, 2), (64, 512, 128, 4, 4), (1000, 128, 384, 16, 6)],
+    ids=lambda size: "x".join(map(str, size)),
+)
+def test_moe_e4m3(size):
+    x, ids, weights, *matrices = moe_case(*size, masked=True)
+    made = {"topk": size[4], "tokens_most": size[0]}
+    layer = FusedMoE(*matrices, dtype=E4M3, **made)
+    got = layer(x, ids, weights)
+    layer.check()
+    assert distance(got, moe_by_torch(x, ids, weights, *matrices, e4m3=True)) < 1e-3 and got.dtype == torch.bfloat16
+    assert distance(got, moe_by_torch(x, ids, weights, *matrices)) < 1e-2
+    for order in (
+        MoeOrder("interleaved"),
+        MoeOrder("interleaved", lead=40, group=3, unit=4),
+        MoeOrder("interleaved", tile_rows=128, store="paced", slices=4),
+        MoeOrder(tile_rows=256),
+    ):
+        other = FusedMoE(*matrices, dtype=E4M3, order=order, **made)
+        assert other.layer == layer.layer and torch.equal(other(x, ids, weights), got), order
+    assert torch.equal(FusedMoE(*matrices, dtype=E4M3, fused=False, **made)(x, ids, weights), got)
+    values, scales = zip(*(quantise_blocks(one) for one in matrices))
+    given = FusedMoE(*values, scales=scales, **made)
+    assert given.dtype is E4M3 and given.layer == layer.layer and torch.equal(given(x, ids, weights), got)
+    strided = torch.stack((x, x), dim=1)[:, 1]
+    assert torch.equal(given(strided, ids.int(), weights), got)
+    clamped = FusedMoE(*matrices, dtype=E4M3, clamp=0.5, **made)
+    assert distance(clamped(x, ids, weights), moe_by_torch(x, ids, weights, *matrices, clamp=0.5, e4m3=True)) < 1e-3
+    assert layer(x[:0], ids[:0], weights[:0]).shape == (0, size[1])
+    assert FusedMoE(*matrices, **made).layer != layer.layer
+    layer.check()
+    layer.close()
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, E4M3], ids=["bf16", "e4m3"])
+def test_moe_as_an_operator(dtype):
     x, ids, weights, *matrices = moe_case(128, 256, 128, 4, 2)
-    layer = FusedMoE(*matrices, topk=2, tokens_most=256)
-    arguments = (x, ids, weights, layer.w1, layer.w2, 0.0, layer.order, True, layer.layer)
+    layer = FusedMoE(*matrices, topk=2, tokens_most=256, dtype=dtype)
+    scales = layer.w1_scales, layer.w2_scales
+    arguments = (x, ids, weights, layer.w1, layer.w2, *scales, 0.0, layer.order, True, layer.layer)
     torch.library.opcheck(torch.ops.xstage.fused_moe.default, arguments)
     want = layer(x, ids, weights)
     with torch.no_grad():
@@ -244,14 +310,28 @@ def test_moe_as_an_operator():
         layer(x, ids[:, :1], weights)
     with pytest.raises(xstage.RangeError, match="257 tokens, the layer was made for 256"):
         layer(x.new_zeros(257, 256), ids.new_zeros(257, 2), weights.new_zeros(257, 2))
-    with pytest.raises(xstage.RangeError, match="not a multiple of 128"):
-        FusedMoE(*moe_case(8, 192, 64, 4, 2)[3:], topk=2, tokens_most=8)
+    with pytest.raises(xstage.RangeError, match="multiple" if dtype is E4M3 else "not a multiple of 128"):
+        FusedMoE(*moe_case(8, 192, 64, 4, 2)[3:], topk=2, tokens_most=8, dtype=dtype)
+    layer.half()
+    with pytest.raises(xstage.UsageError, match="w1 is float16; the layer was made with"):
+        layer(x, ids, weights)
+    layer.w1, layer.w2 = arguments[3:5]
+    layer.w1_scales, layer.w2_scales = scales
     layer(x, ids + 3, weights)
     with pytest.raises(xstage.RangeError, match="id"):
         layer.check()
     layer.close()
 
 
-def test_moe_of_two_ranks(tmp_path):
-    for status, output in torch_ranks.run("experts", 2, tmp_path, "cuda"):
+def test_the_example_of_experts():
+    command = [sys.executable, SOURCE / "examples/moe_layer.py", "--experts", "16", "--tokens", "300"]
+    run = subprocess.run(
+        [*command, "--schedule", "interleaved"], capture_output=True, text=True, check=False, env=ENVIRONMENT
+    )
+    assert run.returncode == 0 and "16 of 16 experts, 2048 x 768: bfloat16" in run.stdout, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("scenario", ["experts", "experts_e4m3"])
+def test_moe_of_two_ranks(scenario, tmp_path):
+    for status, output in torch_ranks.run(scenario, 2, tmp_path, "cuda"):
         assert status == 0, output

@@ -131,7 +131,7 @@ def shapes(world):
 
 
 def different(world):
-    """Ranks with different shapes: both sentences on all ranks, and the next call works. Layers share a group's talk."""
+    """Ranks with different shapes: both sentences on all ranks, the next call works. Layers share a group's talk."""
     import xstage
     from xstage.torch import UlyssesAttention
     from xstage.torch._group import Ranks
@@ -329,7 +329,12 @@ def compiled(world):
     attend.close()
 
 
-def experts(world):
+def experts_e4m3(world):
+    """The same with 8-bit operands, as near to 16-bit ones as quantising allows."""
+    experts(world, world.torch.float8_e4m3fn)
+
+
+def experts(world, dtype=None):
     """Experts on two ranks give every rank bitwise what one rank with all experts gives."""
     import xstage
     from xstage.torch import FusedMoE
@@ -346,20 +351,34 @@ def experts(world):
     ids = normal(world.ranks, tokens, count).topk(topk, dim=2).indices
     first = sum(count // world.ranks + (rank < count % world.ranks) for rank in range(world.rank))
     mine = slice(first, first + count // world.ranks + (world.rank < count % world.ranks))
-    layer = FusedMoE(gate[mine], up[mine], down[mine], topk=topk, tokens_most=tokens, timeout_s=20)
-    try:
-        FusedMoE(gate[mine], up[mine], down[mine], topk=topk, tokens_most=tokens + world.rank, timeout_s=20)
-    except xstage.UsageError as error:
-        assert "layers differ between ranks" in str(error) and "tokens_most 96" in str(error), error
-    else:
-        raise AssertionError("no complaint")
+    local = gate[mine], up[mine], down[mine]
+    layer = FusedMoE(*local, topk=topk, tokens_most=tokens, dtype=dtype, timeout_s=20)
+    other = torch.float8_e4m3fn if world.rank else torch.bfloat16
+    for most, kind, sentence in ((tokens + world.rank, dtype, "tokens_most 96"), (tokens, other, "float8_e4m3fn")):
+        try:
+            FusedMoE(*local, topk=topk, tokens_most=most, dtype=kind, timeout_s=20)
+        except xstage.UsageError as error:
+            assert "layers differ between ranks" in str(error) and sentence in str(error), error
+        else:
+            raise AssertionError("no complaint")
     got = [layer(x[world.rank], ids[world.rank], weights[world.rank]) for _ in range(5)]
     layer.check()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = layer(x[world.rank], ids[world.rank], weights[world.rank])
+    for _ in range(3):
+        graph.replay()
+        got.append(out.clone())
+    layer.check()
     layer.close()
-    alone = FusedMoE(gate, up, down, topk=topk, tokens_most=tokens, group=world.single())
+    whole = {"topk": topk, "tokens_most": tokens, "group": world.single()}
+    alone = FusedMoE(gate, up, down, dtype=dtype, **whole)
     want = alone(x[world.rank], ids[world.rank], weights[world.rank])
     alone.check()
-    assert all(world.torch.equal(one, want) for one in got)
+    assert all(torch.equal(one, want) for one in got)
+    exact = FusedMoE(gate, up, down, **whole)(x[world.rank], ids[world.rank], weights[world.rank]).float()
+    apart = 1 - 2 * (want.float() * exact).sum() / ((want.float() ** 2).sum() + (exact**2).sum())
+    assert apart <= (0 if dtype is None else 1e-2), apart
 
 
 def main():

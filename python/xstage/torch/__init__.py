@@ -12,6 +12,7 @@ and `torch.ops.xstage.fused_moe`; they run on the current stream, replay in CUDA
 breaks.
 """
 
+from ._quantise import quantise_blocks, quantise_rows
 from .moe import FusedMoE, MoeOrder, interleave
 from .ulysses import UlyssesAttention, attention, split_lengths, ulysses_attention
 
@@ -21,6 +22,8 @@ __all__ = [
     "UlyssesAttention",
     "attention",
     "interleave",
+    "quantise_blocks",
+    "quantise_rows",
     "split_lengths",
     "ulysses_attention",
 ]

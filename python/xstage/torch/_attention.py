@@ -73,7 +73,7 @@ def check_tensors(
         if tensor.dim() != 4:
             raise UsageError(f"{name} has {tensor.dim()} dimensions; (batch, rows, heads, head_dim) is needed")
         if tensor.dtype != torch.bfloat16:
-            raise UsageError(f"{name} is {_word(tensor.dtype)}; bfloat16 is needed")
+            raise UsageError(f"{name} is {dtype_word(tensor.dtype)}; bfloat16 is needed")
         if tensor.device != q.device:
             raise UsageError(f"{name} is on {tensor.device} and {names[0]} on {q.device}; one device is needed")
         if tensor.stride(3) != 1 and tensor.shape[3] != 1:
@@ -107,7 +107,7 @@ def check_tensors(
         raise UsageError(f"{names[0]} is on {q.device}; a CUDA device is needed")
 
 
-def _word(dtype: torch.dtype) -> str:
+def dtype_word(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 

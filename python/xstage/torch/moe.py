@@ -3,188 +3,22 @@
 
 from __future__ import annotations
 
-import functools
-import threading
-from ctypes import byref, c_uint64, c_void_p
+from collections.abc import Sequence
+from ctypes import byref
 from typing import Any
 
 import torch
 import torch.distributed as dist
 
 from .. import _abi
-from .._library import call, failure, function, word
+from .._library import call, word
 from ..errors import RangeError, UsageError
 from ..shapes import MOE_STORES, MoeOrder, MoeShape, MoeTiles
 from ..simulate import knee
-from ._attention import on_device, stream_of
-from ._exchange import NUMBERS, Block
+from ._attention import dtype_word
 from ._group import Ranks
-from ._ops import LIBRARY
-
-LAYERS: dict[int, Layer] = {}
-_ALIGN = 1024
-
-
-@functools.lru_cache(maxsize=None)
-def _kernels(index: int) -> tuple[c_void_p, int]:
-    """The kernels of a device, and its SMs."""
-    torch.cuda.init()
-    handle = c_void_p()
-    call("xst_moe_open", index, byref(handle))
-    return handle, int(function("xst_moe_sm_count")(handle))
-
-
-class Layer:
-    """The symmetric buffer of layers of one geometry, and the call that uses it. Layers whose calls follow each other
-    share one."""
-
-    def __init__(self, struct: _abi.xst_moe_layer, ranks: Ranks | None, device: torch.device, timeout_s: float) -> None:
-        self.ranks, self.device, self.timeout_s = ranks, device, timeout_s
-        self.kernels, sm_count = _kernels(device.index)
-        struct.ctas = sm_count
-        layout = _abi.xst_moe_layout()
-        call("xst_moe_layout", byref(struct), byref(layout))
-        self.workspace = c_void_p()
-        count = struct.ranks
-        self.buffers = (c_uint64 * count)()
-        if ranks is None:
-            whole = torch.zeros(layout.bytes + _ALIGN, dtype=torch.uint8, device=device)
-            self.bytes = whole[-whole.data_ptr() % _ALIGN :][: layout.bytes]
-            self.buffers[0] = self.bytes.data_ptr()
-        else:
-            call("xst_workspace_create", layout.bytes, device.index, byref(ranks.c_group), byref(self.workspace))
-            pointers = function("xst_workspace_pointers")(self.workspace)
-            for rank in range(count):
-                self.buffers[rank] = pointers[rank]
-            self.bytes = torch.as_tensor(Block(int(self.buffers[ranks.rank]), layout.bytes), device=device)
-        most, hidden, topk = struct.tokens_most, struct.hidden, struct.topk
-        self.x = self.region(layout.x, (most, hidden), torch.bfloat16)
-        self.ids = self.region(layout.ids, (most, topk), torch.int64)
-        self.weights = self.region(layout.weights, (most, topk), torch.float32)
-        self.call = _abi.xst_moe_call(layer=struct, rank=ranks.rank if ranks else 0, buffers=self.buffers)
-        self.call.limit_us = timeout_s * 1e6
-        self.struct, self.diag, self.lock = struct, _abi.xst_diag(), threading.Lock()
-        self.orders: list[_abi.xst_moe_order] = []
-        self.number = next(NUMBERS)
-        LAYERS[self.number] = self
-
-    def region(self, at: int, shape: tuple[int, int], dtype: torch.dtype) -> torch.Tensor:
-        size = shape[0] * shape[1] * dtype.itemsize
-        return self.bytes[at : at + size].view(dtype).view(shape)
-
-    def run(
-        self,
-        x: torch.Tensor,
-        ids: torch.Tensor,
-        weights: torch.Tensor,
-        w1: torch.Tensor,
-        w2: torch.Tensor,
-        clamp: float,
-        order: int,
-        fused: bool,
-    ) -> torch.Tensor:
-        """One call on the current stream."""
-        tokens = self.check(x, ids, weights)
-        if w1.device != self.device or w2.device != self.device:
-            raise UsageError(f"the matrices are on {w1.device} and {w2.device}, the layer's buffers on {self.device}")
-        out = torch.empty_like(x, memory_format=torch.contiguous_format)
-        launch = function("xst_moe_fused" if fused else "xst_moe_unfused")
-        index = self.device.index
-        with self.lock:
-            self.x[:tokens].copy_(x)
-            self.ids[:tokens].copy_(ids)
-            self.weights[:tokens].copy_(weights)
-            self.call.tokens, self.call.clamp = tokens, clamp
-            self.call.w1, self.call.w2, self.call.y = w1.data_ptr(), w2.data_ptr(), out.data_ptr()
-            arguments = (self.kernels, byref(self.call), byref(self.orders[order]), stream_of(index), byref(self.diag))
-            status = on_device(index, launch, *arguments)
-            if status != 0:
-                raise failure(status, self.diag)
-        return out
-
-    def check(self, x: torch.Tensor, ids: torch.Tensor, weights: torch.Tensor) -> int:
-        """The number of tokens. Raises UsageError, RangeError."""
-        if x.dtype != torch.bfloat16:
-            raise UsageError(f"x is {str(x.dtype).removeprefix('torch.')}; bfloat16 is needed")
-        for tensor, name in ((x, "x"), (ids, "ids"), (weights, "weights")):
-            if tensor.device != self.device:
-                raise UsageError(f"{name} is on {tensor.device} and the layer on {self.device}")
-            if torch.is_grad_enabled() and tensor.requires_grad:
-                raise UsageError(f"{name} requires a gradient; this kernel has no backward, use torch.no_grad()")
-        if x.dim() != 2 or x.shape[1] != self.struct.hidden:
-            raise RangeError(f"x is {tuple(x.shape)}; (tokens, {self.struct.hidden}) is needed")
-        wanted = (x.shape[0], self.struct.topk)
-        for tensor, name in ((ids, "ids"), (weights, "weights")):
-            if tuple(tensor.shape) != wanted:
-                raise RangeError(f"{name} is {tuple(tensor.shape)}; {wanted} is needed")
-        if ids.dtype not in (torch.int64, torch.int32):
-            raise UsageError(f"ids is {str(ids.dtype).removeprefix('torch.')}; int64 or int32 is needed")
-        if x.shape[0] > self.struct.tokens_most:
-            raise RangeError(f"x has {x.shape[0]} tokens, the layer was made for {self.struct.tokens_most}")
-        return int(x.shape[0])
-
-    def status(self) -> None:
-        """Waits for the current stream and raises what its calls recorded."""
-        index, diag = self.device.index, _abi.xst_diag()
-        status = on_device(
-            index, function("xst_moe_status"), self.kernels, byref(self.call), stream_of(index), byref(diag)
-        )
-        if status != 0:
-            raise failure(status, diag)
-
-    def close(self) -> None:
-        LAYERS.pop(self.number, None)
-        if self.workspace:
-            torch.cuda.synchronize(self.device)
-            call("xst_workspace_destroy", self.workspace)
-            self.workspace = c_void_p()
-
-
-def _layer_of(number: int) -> Layer:
-    try:
-        return LAYERS[number]
-    except KeyError:
-        raise UsageError("the buffers of this layer were given back") from None
-
-
-LIBRARY.define(
-    "fused_moe(Tensor x, Tensor ids, Tensor weights, Tensor w1, Tensor w2, float clamp, int order, bool fused, "
-    "int layer) -> Tensor",
-    tags=(torch.Tag.pt2_compliant_tag,),
-)
-
-
-def _fused_moe(
-    x: torch.Tensor,
-    ids: torch.Tensor,
-    weights: torch.Tensor,
-    w1: torch.Tensor,
-    w2: torch.Tensor,
-    clamp: float,
-    order: int,
-    fused: bool,
-    layer: int,
-) -> torch.Tensor:
-    return _layer_of(layer).run(x, ids, weights, w1, w2, clamp, order, fused)
-
-
-for _key in ("CUDA", "CPU"):
-    LIBRARY.impl("fused_moe", _fused_moe, _key)
-
-
-@torch.library.register_fake("xstage::fused_moe", lib=LIBRARY)
-def _fake_moe(
-    x: torch.Tensor,
-    ids: torch.Tensor,
-    weights: torch.Tensor,
-    w1: torch.Tensor,
-    w2: torch.Tensor,
-    clamp: float,
-    order: int,
-    fused: bool,
-    layer: int,
-) -> torch.Tensor:
-    return torch.empty_like(x, memory_format=torch.contiguous_format)
+from ._layer import ALIGN, LAYERS, Layer, layer_of
+from ._quantise import E4M3, SCALED, quantise_blocks
 
 
 def interleave(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
@@ -204,8 +38,62 @@ def interleave(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
             f"gate is {tuple(gate.shape)}, up {tuple(up.shape)}; (experts, inter, hidden) each, inter a multiple of 8"
         )
     experts, inter, hidden = gate.shape
-    pairs = torch.stack((gate.reshape(experts, -1, 8, hidden), up.reshape(experts, -1, 8, hidden)), dim=2)
-    return pairs.reshape(experts, 2 * inter, hidden).contiguous()
+    # As bytes where they are bytes: not every operation knows 8-bit floats.
+    halves = [x.view(torch.uint8) if x.dtype.itemsize == 1 else x for x in (gate, up)]
+    pairs = torch.stack([x.reshape(experts, -1, 8, hidden) for x in halves], dim=2)
+    return pairs.reshape(experts, 2 * inter, hidden).contiguous().view(gate.dtype)
+
+
+def _check_matrices(matrices: Sequence[torch.Tensor], dtype: torch.dtype | None) -> torch.dtype:
+    """The type of a layer of these matrices, gate, up and down. Raises UsageError, RangeError."""
+    for tensor, name in zip(matrices, ("gate", "up", "down")):
+        if tensor.dtype not in (torch.bfloat16, E4M3) or tensor.device.type != "cuda":
+            raise UsageError(
+                f"{name} is {dtype_word(tensor.dtype)} on {tensor.device}; bfloat16 or float8_e4m3fn on a CUDA device "
+                "is needed"
+            )
+        if tensor.dtype != matrices[0].dtype or tensor.device != matrices[0].device:
+            raise UsageError(
+                f"{name} is {dtype_word(tensor.dtype)} on {tensor.device} and gate {dtype_word(matrices[0].dtype)} on "
+                f"{matrices[0].device}; one type and one device are needed"
+            )
+        if tensor.dim() != 3:
+            raise RangeError(f"{name} is {tuple(tensor.shape)}; one matrix for each local expert is needed")
+    gate, up, down = matrices
+    local, inter, hidden = gate.shape
+    if up.shape != gate.shape:
+        raise RangeError(f"up is {tuple(up.shape)}; {(local, inter, hidden)} is needed")
+    if tuple(down.shape) != (local, hidden, inter):
+        raise RangeError(f"down is {tuple(down.shape)}; {(local, hidden, inter)} is needed")
+    found = gate.dtype if dtype is None else dtype
+    if found not in (torch.bfloat16, E4M3):
+        raise UsageError(f"dtype is {dtype_word(found)}; valid are bfloat16, float8_e4m3fn")
+    if found is torch.bfloat16 and gate.dtype is E4M3:
+        raise UsageError("dtype is bfloat16 and gate, up and down are float8_e4m3fn; the layer has their type")
+    if found is E4M3 and (inter % SCALED or hidden % SCALED):
+        raise RangeError(f"gate is {tuple(gate.shape)}; with float8_e4m3fn, inter and hidden are multiples of {SCALED}")
+    return found
+
+
+def _check_scales(scales: Sequence[torch.Tensor] | None, matrices: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
+    """Scales that come with matrices in e4m3. Raises UsageError, RangeError."""
+    if scales is None or len(scales) != 3:
+        raise UsageError("gate, up and down are float8_e4m3fn; scales=(of gate, of up, of down) are needed")
+    for scale, matrix, name in zip(scales, matrices, ("gate", "up", "down")):
+        wanted = (matrix.shape[0], matrix.shape[1] // SCALED, matrix.shape[2] // SCALED)
+        if scale.dtype != torch.float32 or scale.device != matrix.device:
+            raise UsageError(
+                f"the scales of {name} are {dtype_word(scale.dtype)} on {scale.device}; float32 on {matrix.device} is "
+                "needed"
+            )
+        if tuple(scale.shape) != wanted:
+            raise RangeError(
+                f"the scales of {name} are {tuple(scale.shape)}; {wanted} is needed, one for each {SCALED} x {SCALED} "
+                "values"
+            )
+        if not bool((torch.isfinite(scale) & (scale > 0)).all()):
+            raise RangeError(f"the scales of {name} are not all positive numbers")
+    return scales
 
 
 class FusedMoE(torch.nn.Module):
@@ -218,9 +106,17 @@ class FusedMoE(torch.nn.Module):
 
     Making one is collective where the group has several ranks: all ranks do it in the same order.
 
+    With e4m3 (FP8) operands weights and tokens are 8-bit floats with scales, and take half the memory: of the weights
+    one scale for 128 x 128 values, of each token one for 128. Tokens come in and go out in bfloat16; each call
+    quantises them on the device.
+
     Args:
-        gate, up: (local experts, inter, hidden) bfloat16 on the CUDA device.
-        down: (local experts, hidden, inter) bfloat16.
+        gate, up: (local experts, inter, hidden) bfloat16 on the CUDA device, or float8_e4m3fn with `scales`.
+        down: (local experts, hidden, inter), likewise.
+        dtype: of the operands; None: that of the matrices. float8_e4m3fn with matrices in bfloat16 quantises them as
+            `quantise_blocks` does.
+        scales: of gate, up and down in float8_e4m3fn: (local experts, rows / 128, columns / 128) float32 each, value =
+            scale * e4m3.
         topk: choices of a token, 1..16.
         tokens_most: most tokens a rank brings to a call.
         group: a torch.distributed group; None: all processes, or this one alone where torch.distributed is not
@@ -244,6 +140,8 @@ class FusedMoE(torch.nn.Module):
         *,
         topk: int,
         tokens_most: int,
+        dtype: torch.dtype | None = None,
+        scales: Sequence[torch.Tensor] | None = None,
         group: dist.ProcessGroup | None = None,
         clamp: float | None = None,
         order: MoeOrder | None = None,
@@ -251,19 +149,19 @@ class FusedMoE(torch.nn.Module):
         timeout_s: float = 60.0,
     ) -> None:
         super().__init__()
-        for tensor, name in ((gate, "gate"), (up, "up"), (down, "down")):
-            if tensor.dtype != torch.bfloat16 or tensor.device.type != "cuda":
-                raise UsageError(
-                    f"{name} is {str(tensor.dtype).removeprefix('torch.')} on {tensor.device}; "
-                    "bfloat16 on a CUDA device is needed"
-                )
-            if tensor.dim() != 3:
-                raise RangeError(f"{name} is {tuple(tensor.shape)}; one matrix for each local expert is needed")
+        self.dtype = _check_matrices((gate, up, down), dtype)
         local, inter, hidden = gate.shape
-        if tuple(down.shape) != (local, hidden, inter):
-            raise RangeError(f"down is {tuple(down.shape)}; {(local, hidden, inter)} is needed")
-        self.register_buffer("w1", interleave(gate, up))
+        if gate.dtype is E4M3:
+            scales = _check_scales(scales, (gate, up, down))
+        elif scales is not None:
+            raise UsageError("scales are given and gate, up and down are bfloat16; they have none")
+        elif self.dtype is E4M3:
+            (gate, gate_scales), (up, up_scales), (down, down_scales) = map(quantise_blocks, (gate, up, down))
+            scales = gate_scales, up_scales, down_scales
+        self.register_buffer("w1", interleave(gate.detach(), up.detach()))
         self.register_buffer("w2", down.detach().contiguous())
+        self.register_buffer("w1_scales", torch.stack(tuple(scales[:2]), dim=1) if scales else None)
+        self.register_buffer("w2_scales", scales[2].contiguous() if scales else None)
         self.clamp, self.fused = 0.0 if clamp is None else float(clamp), fused
         together = dist.is_available() and dist.is_initialized() and dist.get_world_size(group) > 1
         ranks = _ranks(group, timeout_s) if together else None
@@ -278,6 +176,7 @@ class FusedMoE(torch.nn.Module):
             tokens_most=tokens_most,
             ranks=ranks.ranks if ranks else 1,
             ctas=0,
+            dtype=_abi.XST_MOE_E4M3 if self.dtype is E4M3 else _abi.XST_MOE_BF16,
         )
         self._expect_local(struct, ranks, local)
         layer = _shared(struct, ranks, gate.device, timeout_s)
@@ -289,6 +188,7 @@ class FusedMoE(torch.nn.Module):
         if ranks is None:
             return
         text = f"hidden {struct.hidden}, inter {struct.inter}, topk {struct.topk}, tokens_most {struct.tokens_most}"
+        text += f", {dtype_word(self.dtype)}"
         ranks.agree("layers", text)
         mine = struct.experts // ranks.ranks + (ranks.rank < struct.experts % ranks.ranks)
         wrong = [int(one.item()) for one in ranks.gather(torch.tensor([int(mine != local)]))]
@@ -314,7 +214,17 @@ class FusedMoE(torch.nn.Module):
             RangeError: sizes. An id that is no expert is seen on the device: `check` raises it.
         """
         out: torch.Tensor = torch.ops.xstage.fused_moe.default(
-            x, ids, weights, self.w1, self.w2, self.clamp, self.order, self.fused, self.layer
+            x,
+            ids,
+            weights,
+            self.w1,
+            self.w2,
+            self.w1_scales,
+            self.w2_scales,
+            self.clamp,
+            self.order,
+            self.fused,
+            self.layer,
         )
         return out
 
@@ -325,12 +235,12 @@ class FusedMoE(torch.nn.Module):
             WaitTimeoutError: a rank did not come; says who waited for whom.
             RangeError: an id that is no expert.
         """
-        _layer_of(self.layer).status()
+        layer_of(self.layer).status()
 
     def close(self) -> None:
         """Collective: gives the buffers back, for all layers of this geometry."""
         if self.layer in LAYERS:
-            _layer_of(self.layer).close()
+            layer_of(self.layer).close()
 
 
 def _ranks(group: dist.ProcessGroup | None, timeout_s: float) -> Ranks:
@@ -346,7 +256,7 @@ def _shared(struct: _abi.xst_moe_layer, ranks: Ranks | None, device: torch.devic
     """The buffers of a geometry; made at the first asking."""
 
     def key(one: _abi.xst_moe_layer) -> tuple[int, ...]:
-        return (one.hidden, one.inter, one.experts, one.topk, one.tokens_most, one.ranks)
+        return (one.hidden, one.inter, one.experts, one.topk, one.tokens_most, one.ranks, one.dtype)
 
     group = ranks.group if ranks else None
     for found in LAYERS.values():
@@ -356,12 +266,19 @@ def _shared(struct: _abi.xst_moe_layer, ranks: Ranks | None, device: torch.devic
     return Layer(struct, ranks, device, timeout_s)
 
 
+def _tile_rows(struct: _abi.xst_moe_layer) -> int:
+    """By the rows of an expert in the largest call."""
+    each = struct.tokens_most * struct.topk * struct.ranks / struct.experts
+    if struct.dtype == _abi.XST_MOE_E4M3:
+        return 128
+    return 64 if each <= 64 else 256 if 150 <= each <= 250 else 128
+
+
 def _order(order: MoeOrder, struct: _abi.xst_moe_layer, layer: Layer) -> _abi.xst_moe_order:
     """The order with its open choices made for the largest call."""
     if order.store not in MOE_STORES:
         raise UsageError(f'store is "{order.store}"; valid are {", ".join(MOE_STORES)}')
-    each = struct.tokens_most * struct.topk * struct.ranks / struct.experts
-    rows = order.tile_rows or (64 if each <= 64 else 256 if 150 <= each <= 250 else 128)
+    rows = order.tile_rows or _tile_rows(struct)
     lead = order.lead
     if order.schedule == "interleaved" and lead == 0:
         # What one rank computes; alone, as if a second one held as many experts again.
@@ -380,7 +297,7 @@ def _order(order: MoeOrder, struct: _abi.xst_moe_layer, layer: Layer) -> _abi.xs
         unit=order.unit,
     )
     probe = _abi.xst_moe_call.from_buffer_copy(layer.call)
-    probe.w1 = probe.w2 = probe.y = _ALIGN
+    probe.w1 = probe.w2 = probe.y = probe.w1_scales = probe.w2_scales = ALIGN
     call("xst_moe_call_check", byref(probe), byref(found))
     return found
 

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mixture-of-experts kernel on torch tensors: buffers, checks, launches on the current stream, the operator."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from ctypes import byref, c_uint64, c_void_p
+
+import torch
+
+from .. import _abi
+from .._library import call, failure, function
+from ..errors import RangeError, UsageError
+from ._attention import dtype_word, on_device, stream_of
+from ._exchange import NUMBERS, Block
+from ._group import Ranks
+from ._ops import LIBRARY
+from ._quantise import E4M3, SCALED, rows_into
+
+LAYERS: dict[int, Layer] = {}
+ALIGN = 1024
+
+
+@functools.lru_cache(maxsize=None)
+def kernels_of(index: int) -> tuple[c_void_p, int]:
+    """The kernels of a device, and its SMs."""
+    torch.cuda.init()
+    handle = c_void_p()
+    call("xst_moe_open", index, byref(handle))
+    return handle, int(function("xst_moe_sm_count")(handle))
+
+
+class Layer:
+    """The symmetric buffer of layers of one geometry, and the call that uses it. Layers whose calls follow each other
+    share one."""
+
+    def __init__(self, struct: _abi.xst_moe_layer, ranks: Ranks | None, device: torch.device, timeout_s: float) -> None:
+        self.ranks, self.device, self.timeout_s = ranks, device, timeout_s
+        self.kernels, sm_count = kernels_of(device.index)
+        struct.ctas = sm_count
+        layout = _abi.xst_moe_layout()
+        call("xst_moe_layout", byref(struct), byref(layout))
+        self.workspace = c_void_p()
+        count = struct.ranks
+        self.buffers = (c_uint64 * count)()
+        if ranks is None:
+            whole = torch.zeros(layout.bytes + ALIGN, dtype=torch.uint8, device=device)
+            self.bytes = whole[-whole.data_ptr() % ALIGN :][: layout.bytes]
+            self.buffers[0] = self.bytes.data_ptr()
+        else:
+            call("xst_workspace_create", layout.bytes, device.index, byref(ranks.c_group), byref(self.workspace))
+            pointers = function("xst_workspace_pointers")(self.workspace)
+            for rank in range(count):
+                self.buffers[rank] = pointers[rank]
+            self.bytes = torch.as_tensor(Block(int(self.buffers[ranks.rank]), layout.bytes), device=device)
+        most, hidden, topk = struct.tokens_most, struct.hidden, struct.topk
+        self.dtype = E4M3 if struct.dtype == _abi.XST_MOE_E4M3 else torch.bfloat16
+        self.x = self.region(layout.x, (most, hidden), self.dtype)
+        if self.dtype is E4M3:
+            self.x_scales = self.region(layout.x_scales, (most, hidden // SCALED), torch.float32)
+            self.largest = torch.full((), 448.0, device=device)
+        self.ids = self.region(layout.ids, (most, topk), torch.int64)
+        self.weights = self.region(layout.weights, (most, topk), torch.float32)
+        self.call = _abi.xst_moe_call(layer=struct, rank=ranks.rank if ranks else 0, buffers=self.buffers)
+        self.call.limit_us = timeout_s * 1e6
+        self.struct, self.diag, self.lock = struct, _abi.xst_diag(), threading.Lock()
+        self.orders: list[_abi.xst_moe_order] = []
+        self.number = next(NUMBERS)
+        LAYERS[self.number] = self
+
+    def region(self, at: int, shape: tuple[int, int], dtype: torch.dtype) -> torch.Tensor:
+        size = shape[0] * shape[1] * dtype.itemsize
+        return self.bytes[at : at + size].view(dtype).view(shape)
+
+    def run(
+        self,
+        x: torch.Tensor,
+        ids: torch.Tensor,
+        weights: torch.Tensor,
+        w1: torch.Tensor,
+        w2: torch.Tensor,
+        w1_scales: torch.Tensor | None,
+        w2_scales: torch.Tensor | None,
+        clamp: float,
+        order: int,
+        fused: bool,
+    ) -> torch.Tensor:
+        """One call on the current stream."""
+        tokens = self.check(x, ids, weights)
+        self.check_matrices(w1, w2, w1_scales, w2_scales)
+        out = torch.empty_like(x, memory_format=torch.contiguous_format)
+        launch = function("xst_moe_fused" if fused else "xst_moe_unfused")
+        index = self.device.index
+        with self.lock:
+            if self.dtype is E4M3:
+                rows_into(x, self.largest, self.x[:tokens], self.x_scales[:tokens])
+            else:
+                self.x[:tokens].copy_(x)
+            self.ids[:tokens].copy_(ids)
+            self.weights[:tokens].copy_(weights)
+            self.call.tokens, self.call.clamp = tokens, clamp
+            self.call.w1, self.call.w2, self.call.y = w1.data_ptr(), w2.data_ptr(), out.data_ptr()
+            if w1_scales is not None and w2_scales is not None:
+                self.call.w1_scales, self.call.w2_scales = w1_scales.data_ptr(), w2_scales.data_ptr()
+            arguments = (self.kernels, byref(self.call), byref(self.orders[order]), stream_of(index), byref(self.diag))
+            status = on_device(index, launch, *arguments)
+            if status != 0:
+                raise failure(status, self.diag)
+        return out
+
+    def check(self, x: torch.Tensor, ids: torch.Tensor, weights: torch.Tensor) -> int:
+        """The number of tokens. Raises UsageError, RangeError."""
+        if x.dtype != torch.bfloat16:
+            raise UsageError(f"x is {dtype_word(x.dtype)}; bfloat16 is needed")
+        for tensor, name in ((x, "x"), (ids, "ids"), (weights, "weights")):
+            if tensor.device != self.device:
+                raise UsageError(f"{name} is on {tensor.device} and the layer on {self.device}")
+            if torch.is_grad_enabled() and tensor.requires_grad:
+                raise UsageError(f"{name} requires a gradient; this kernel has no backward, use torch.no_grad()")
+        if x.dim() != 2 or x.shape[1] != self.struct.hidden:
+            raise RangeError(f"x is {tuple(x.shape)}; (tokens, {self.struct.hidden}) is needed")
+        wanted = (x.shape[0], self.struct.topk)
+        for tensor, name in ((ids, "ids"), (weights, "weights")):
+            if tuple(tensor.shape) != wanted:
+                raise RangeError(f"{name} is {tuple(tensor.shape)}; {wanted} is needed")
+        if ids.dtype not in (torch.int64, torch.int32):
+            raise UsageError(f"ids is {dtype_word(ids.dtype)}; int64 or int32 is needed")
+        if x.shape[0] > self.struct.tokens_most:
+            raise RangeError(f"x has {x.shape[0]} tokens, the layer was made for {self.struct.tokens_most}")
+        return int(x.shape[0])
+
+    def check_matrices(
+        self, w1: torch.Tensor, w2: torch.Tensor, w1_scales: torch.Tensor | None, w2_scales: torch.Tensor | None
+    ) -> None:
+        """They are what the layer was made with: a module's buffers can be moved and converted. Raises UsageError."""
+        float_or_none = torch.float32 if self.dtype is E4M3 else None
+        for tensor, name, dtype in (
+            (w1, "w1", self.dtype),
+            (w2, "w2", self.dtype),
+            (w1_scales, "w1_scales", float_or_none),
+            (w2_scales, "w2_scales", float_or_none),
+        ):
+            if (tensor.dtype if tensor is not None else None) != dtype:
+                raise UsageError(
+                    f"{name} is {dtype_word(tensor.dtype) if tensor is not None else None}; "
+                    f"the layer was made with {dtype_word(dtype) if dtype else None}"
+                )
+            if tensor is not None and tensor.device != self.device:
+                raise UsageError(f"{name} is on {tensor.device} and the layer's buffers on {self.device}")
+
+    def status(self) -> None:
+        """Waits for the current stream and raises what its calls recorded."""
+        index, diag = self.device.index, _abi.xst_diag()
+        status = on_device(
+            index, function("xst_moe_status"), self.kernels, byref(self.call), stream_of(index), byref(diag)
+        )
+        if status != 0:
+            raise failure(status, diag)
+
+    def close(self) -> None:
+        LAYERS.pop(self.number, None)
+        if self.workspace:
+            torch.cuda.synchronize(self.device)
+            call("xst_workspace_destroy", self.workspace)
+            self.workspace = c_void_p()
+
+
+def layer_of(number: int) -> Layer:
+    try:
+        return LAYERS[number]
+    except KeyError:
+        raise UsageError("the buffers of this layer were given back") from None
+
+
+LIBRARY.define(
+    "fused_moe(Tensor x, Tensor ids, Tensor weights, Tensor w1, Tensor w2, Tensor? w1_scales, Tensor? w2_scales, "
+    "float clamp, int order, bool fused, int layer) -> Tensor",
+    tags=(torch.Tag.pt2_compliant_tag,),
+)
+
+
+def _fused_moe(
+    x: torch.Tensor,
+    ids: torch.Tensor,
+    weights: torch.Tensor,
+    w1: torch.Tensor,
+    w2: torch.Tensor,
+    w1_scales: torch.Tensor | None,
+    w2_scales: torch.Tensor | None,
+    clamp: float,
+    order: int,
+    fused: bool,
+    layer: int,
+) -> torch.Tensor:
+    return layer_of(layer).run(x, ids, weights, w1, w2, w1_scales, w2_scales, clamp, order, fused)
+
+
+for _key in ("CUDA", "CPU"):
+    LIBRARY.impl("fused_moe", _fused_moe, _key)
+
+
+@torch.library.register_fake("xstage::fused_moe", lib=LIBRARY)
+def _fake_moe(
+    x: torch.Tensor,
+    ids: torch.Tensor,
+    weights: torch.Tensor,
+    w1: torch.Tensor,
+    w2: torch.Tensor,
+    w1_scales: torch.Tensor | None,
+    w2_scales: torch.Tensor | None,
+    clamp: float,
+    order: int,
+    fused: bool,
+    layer: int,
+) -> torch.Tensor:
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
