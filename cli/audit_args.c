@@ -22,7 +22,7 @@ static const struct belongs options_of_kernels[] = {
     {"batch", "fa-a2a"},
     {"attention-tflops", "fa-a2a"},
     {"phase", "fa-a2a"},
-    {"trace", "fa-a2a"},
+    {"trace", "fa-a2a moe"},
     {"target", "fa-a2a"},
     {"hidden", "moe"},
     {"inter", "moe"},

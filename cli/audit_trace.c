@@ -76,9 +76,10 @@ static const struct cli_column columns[] = {
 static enum xst_status check_options(struct cli *cli)
 {
     static const char *const said[] =
-        {"preset",        "ranks",         "heads",     "head-dim",         "seq",       "batch",  "phase",
-         "method",        "tile-rows",     "tile-cols", "attention-tflops", "producers", "stages", "brief",
-         "staging-slots", "element-bytes", "target"};
+        {"preset",        "ranks",         "heads",     "head-dim",         "seq",        "batch",   "phase",
+         "method",        "tile-rows",     "tile-cols", "attention-tflops", "producers",  "stages",  "brief",
+         "staging-slots", "element-bytes", "target",    "hidden",           "inter",      "experts", "topk",
+         "tokens",        "schedule",      "lead",      "act-frac",         "gemm-tflops"};
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         if (cli_given(cli, said[i]))
             return cli_say(&cli->diag, XST_ERR_USAGE, "--%s does not go with --trace: the trace says what ran",
@@ -137,7 +138,9 @@ int cli_audit_trace(struct cli *cli, const struct xst_profile *profile)
     if (status == XST_OK)
         status = xst_trace_read(cli_text(cli, "trace"), &trace, &cli->diag);
     if (status == XST_OK)
-        status = xst_audit_fa_a2a_trace(&trace, profile, &options, checks, XST_TRACE_MOST_CHECKS, &count, &cli->diag);
+        status = (strcmp(cli->args[0], "moe") == 0 ? xst_audit_moe_trace
+                                                   : xst_audit_fa_a2a_trace)(&trace, profile, &options, checks,
+                                                                             XST_TRACE_MOST_CHECKS, &count, &cli->diag);
     for (size_t i = 0; status == XST_OK && i < count; i++)
         rows[i] = (struct row){trace.calls[checks[i].call].variant, checks[i]};
     const int code = status == XST_OK ? emit(cli, profile, &trace, rows, count) : cli_fail(cli, status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * audit_trace.h - `xstage audit fa-a2a --trace`: what ran beside what was promised.
+ * audit_trace.h - `xstage audit fa-a2a|moe --trace`: what ran beside what was promised.
  */
 #ifndef XST_CLI_AUDIT_TRACE_H
 #define XST_CLI_AUDIT_TRACE_H

@@ -11,6 +11,7 @@
 
 #include "bench_moe.h"
 #include "bench_moe_rows.h"
+#include "bench_moe_trace.h"
 #include "bench_rows.h"
 #include "options.h"
 
@@ -37,6 +38,7 @@ struct cell {
     int64_t knee;
     struct xst_moe_bench_entry entries[XST_MOE_BENCH_MOST_ENTRIES];
     size_t count;
+    size_t asked;   /* of them, not the planner's alone */
     size_t planned; /* index; XST_MOE_BENCH_MOST_ENTRIES: none */
     double predicted_us;
 };
@@ -271,6 +273,7 @@ static enum xst_status add_entries(struct job *job, struct cell *cell)
     order.slices = cli_int(job->cli, "slices");
     if (status == XST_OK && asked(job->cli, "store", "paced"))
         status = add_schedules(job, cell, order);
+    cell->asked = cell->count;
     return status == XST_OK ? add_planned(job, cell, producers) : status;
 }
 
@@ -293,7 +296,9 @@ static enum xst_status keep(struct job *job, const struct cell *cell, const stru
                                        .row = rows[i],
                                        .planned = planned,
                                        .predicted_us = planned ? cell->predicted_us : NAN,
-                                       .regret_frac = planned ? rows[i].median_us / best_us - 1 : NAN};
+                                       .regret_frac = planned ? rows[i].median_us / best_us - 1 : NAN,
+                                       .stall_us = NAN,
+                                       .issue_us = NAN};
     }
     return XST_OK;
 }
@@ -305,7 +310,7 @@ static int64_t tile_rows_of(const struct cli *cli, const struct xst_moe_bench *b
     if (given)
         return given;
     const int few = bench->tokens * bench->topk * bench->ranks <= 64 * bench->experts;
-    return few && bench->dtype == XST_MOE_BF16 ? 64 : 128;
+    return few && bench->dtype == XST_MOE_BF16 && !cli_has(cli, "trace") ? 64 : 128;
 }
 
 static enum xst_status bench_cell(struct job *job, const struct xst_moe_bench *bench)
@@ -315,7 +320,12 @@ static enum xst_status bench_cell(struct job *job, const struct xst_moe_bench *b
     enum xst_status status = add_entries(job, &cell);
     if (status == XST_OK)
         status = xst_moe_bench_run(&cell.bench, cell.entries, cell.count, rows, &job->cli->diag);
-    return status == XST_OK ? keep(job, &cell, rows) : status;
+    if (status == XST_OK)
+        status = keep(job, &cell, rows);
+    if (status == XST_OK && cli_has(job->cli, "trace"))
+        status = cli_bench_moe_trace(job->cli, &cell.bench, cell.entries, cell.asked,
+                                     job->list.rows + job->list.count - cell.count);
+    return status;
 }
 
 /* R of the path to peers or host memory; 0 where the profile does not know it. */
@@ -431,7 +441,9 @@ int cli_bench_moe(struct cli *cli)
     enum xst_status status = cli_profile_load(cli, &job.profile);
     if (status != XST_OK)
         return cli_fail(cli, status);
-    status = bench_all(&job);
+    status = cli_bench_moe_trace_check(cli);
+    if (status == XST_OK)
+        status = bench_all(&job);
     const struct cli_table table = cli_bench_moe_table(&job.list);
     const int code = status == XST_OK ? cli_bench_emit(cli, "moe", &table) : cli_fail(cli, status);
     free(job.list.rows);

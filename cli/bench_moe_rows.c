@@ -109,7 +109,9 @@ static struct cli_cell get_checked(const void *row)
     X(residual_frac, row.residual_frac)                                                                                \
     X(speedup, row.speedup)                                                                                            \
     X(predicted_us, predicted_us)                                                                                      \
-    X(regret_frac, regret_frac)
+    X(regret_frac, regret_frac)                                                                                        \
+    X(stall_us, stall_us)                                                                                              \
+    X(issue_us, issue_us)
 
 #define X(name, field)                                                                                                 \
     static struct cli_cell get_##name(const void *row)                                                                 \
@@ -163,6 +165,8 @@ static const struct cli_column columns[] = {
     {"planned", NULL, CLI_SHOW_PLAIN, 1, get_planned},
     {"predicted_us", NULL, CLI_SHOW_US, 1, get_predicted_us},
     {"regret_frac", "regret", CLI_SHOW_PERCENT, 0, get_regret_frac},
+    {"stall_us", "stall", CLI_SHOW_US, 1, get_stall_us},
+    {"issue_us", "issue", CLI_SHOW_US, 1, get_issue_us},
     {"n", NULL, CLI_SHOW_PLAIN, 1, get_n},
     {"calls", NULL, CLI_SHOW_PLAIN, 1, get_calls},
     {"checked", NULL, CLI_SHOW_PLAIN, 1, get_checked},

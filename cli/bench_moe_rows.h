@@ -16,6 +16,8 @@ struct cli_bench_moe_row {
     int planned;         /* the planner's choice */
     double predicted_us; /* by it; NaN elsewhere */
     double regret_frac;  /* its median over the best fused one's, minus 1; NaN elsewhere */
+    double stall_us;     /* of a traced call: mean of a warpgroup's part of a tile; NaN: not traced */
+    double issue_us;
 };
 
 struct cli_bench_moe_list {

@@ -78,7 +78,7 @@ static const struct cli_option options[] = {
      .kind = CLI_FILE,
      .arg = "FILE",
      .help =
-         "fa-a2a: compare a trace of `xstage bench fa-a2a --trace` with what the kernel's traffic description promises"},
+         "compare a trace of `xstage bench --trace` of this kernel with what the kernel's traffic description promises"},
     {.name = "extrapolate",
      .letter = 'x',
      .kind = CLI_FLAG,

@@ -86,12 +86,13 @@ static const struct cli_option options[] = {
      .kind = CLI_FILE,
      .arg = "FILE",
      .help =
-         "afterwards trace one call of each variant into FILE, which Perfetto opens and xstage audit reads; one shape"},
+         "afterwards trace one call of each variant into FILE, which Perfetto opens and xstage audit reads; one shape "
+         "(moe: one lead, tiles of 128 rows)"},
     {.name = "trace-variants",
      .kind = CLI_TEXT,
      .arg = "NAMES",
      .fallback = "a2a_only,fused_st16,fused_bulk,fused_paced",
-     .help = "variants to trace, separated by commas"},
+     .help = "fa-a2a: variants to trace, separated by commas"},
     CLI_BENCH_MOE_OPTIONS,
     CLI_JOB_OPTIONS,
     {.name = NULL},
@@ -110,6 +111,8 @@ static const struct cli_example examples[] = {
      "The same between two GPUs."},
     {"xstage bench fa-a2a -M 4K --target peer --trace trace.json --trace-variants fused_paced",
      "One traced call beside the times; Perfetto opens it."},
+    {"xstage bench moe --preset qwen3-30b --ranks 8 --target host --remote-frac 0.1 --store at_once --trace moe.json",
+     "Both schedules with a traced call each: xstage audit moe --trace reads it."},
     {NULL, NULL},
 };
 
@@ -125,7 +128,9 @@ static const char about[] =
     "sending leaves over that; speedup is unfused over fused; \"of floor\" is the largest of computing, memory and path, "
     "each at its rate, over the median. The planner's choice is timed along: regret is how much slower it is than the best "
     "fused row of its layer. With --target local or host the device does what rank 0 of --ranks ranks would do, with all "
-    "rows its own or a share of them owned by a rank in host memory; between peers every rank has a device.";
+    "rows its own or a share of them owned by a rank in host memory; between peers every rank has a device. With --trace, "
+    "stall_us is the mean time that a warpgroup's part of a tile waited for operands in the traced call, issue_us how long the "
+    "issue of a part took (JSON and CSV).";
 
 /* Options that belong to one kernel; those not listed belong to all of them. */
 static const struct belongs {
@@ -137,7 +142,6 @@ static const struct belongs {
     {"head-dim", "fa-a2a"},
     {"batch", "fa-a2a"},
     {"groups", "fa-a2a"},
-    {"trace", "fa-a2a"},
     {"trace-variants", "fa-a2a"},
     {"hidden", "moe"},
     {"inter", "moe"},

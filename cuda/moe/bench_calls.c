@@ -41,8 +41,10 @@ struct xst_moe_call xsti_moe_bench_call(const struct xsti_moe_bench_state *b, co
                                  .combine = group->active < group->layer.ranks ? group->combine : NULL};
 }
 
+/* rings: of a traced call, else NULL. */
 static enum xst_status enqueue_group(struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
-                                     const struct xst_moe_bench_entry *entry, struct xst_diag *diag)
+                                     const struct xst_moe_bench_entry *entry, const struct xsti_trace_ring *rings,
+                                     struct xst_diag *diag)
 {
     for (int64_t r = group->layer.ranks - 1; r >= 0; r--) { /* an absent rank first: it needs little room */
         struct xsti_moe_bench_device *const own = device_of(b, group, r);
@@ -50,6 +52,8 @@ static enum xst_status enqueue_group(struct xsti_moe_bench_state *b, const struc
         void *const stream = own->kernels->device.stream;
         if (r >= group->active)
             XSTI_TRY(xst_moe_absent(own->kernels, &call, own->absent_stream, diag));
+        else if (rings)
+            XSTI_TRY(xsti_moe_fused_traced(own->kernels, &call, &entry->order, &rings[r], stream, diag));
         else if (entry->form == XST_MOE_FORM_UNFUSED)
             XSTI_TRY(xst_moe_unfused(own->kernels, &call, &entry->order, stream, diag));
         else
@@ -63,13 +67,19 @@ enum xst_status xsti_moe_bench_enqueue(struct xsti_moe_bench_state *b, const str
 {
     for (int64_t i = 0; i < calls; i++) {
         if (entry->form != XST_MOE_FORM_ALONE) {
-            XSTI_TRY(enqueue_group(b, &b->main, entry, diag));
+            XSTI_TRY(enqueue_group(b, &b->main, entry, NULL, diag));
             continue;
         }
         for (int64_t d = 0; d < b->devices; d++)
-            XSTI_TRY(enqueue_group(b, &b->alone[d], entry, diag));
+            XSTI_TRY(enqueue_group(b, &b->alone[d], entry, NULL, diag));
     }
     return XST_OK;
+}
+
+enum xst_status xsti_moe_bench_enqueue_traced(struct xsti_moe_bench_state *b, const struct xst_moe_bench_entry *entry,
+                                              const struct xsti_trace_ring *rings, struct xst_diag *diag)
+{
+    return enqueue_group(b, &b->main, entry, rings, diag);
 }
 
 static enum xst_status finish_group(struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,

@@ -189,19 +189,27 @@ static enum xst_status plan_peer(struct xsti_moe_bench_state *b, struct xst_diag
     return fill_group(b, group, b->counts, diag);
 }
 
+int64_t xsti_moe_bench_sent_rows(const struct xsti_moe_bench_state *b, int64_t rank)
+{
+    const struct xsti_moe_bench_group *const group = &b->main;
+    int64_t first, experts, sent = 0;
+    experts_of(b->request, rank, &first, &experts);
+    for (int64_t r = 0; r < group->layer.ranks; r++)
+        for (int64_t i = 0; r != rank && i < group->tokens[r] * group->layer.topk; i++)
+            sent += group->ids[r][i] >= first && group->ids[r][i] < first + experts;
+    return sent;
+}
+
 /* Rows rank 0 sends back, bf16, and rows its peers fetch from it, with their scales. The absent rank fetches nothing. */
 static double remote_bytes_of(const struct xsti_moe_bench_state *b)
 {
     const struct xsti_moe_bench_group *const group = &b->main;
-    int64_t first, experts, sent = 0, fetched = 0;
+    int64_t first, experts, fetched = 0;
     experts_of(b->request, 0, &first, &experts);
-    for (int64_t r = 0; r < group->layer.ranks; r++)
-        for (int64_t i = 0; i < group->tokens[r] * group->layer.topk; i++) {
-            const int64_t id = group->ids[r][i];
-            sent += id >= 0 && r != 0 && id < experts;
-            fetched += id >= 0 && r == 0 && id >= experts;
-        }
-    return (double)sent * (double)group->layer.hidden * 2 + (double)fetched * xsti_moe_bench_row_bytes(b->request);
+    for (int64_t i = 0; i < group->tokens[0] * group->layer.topk; i++)
+        fetched += group->ids[0][i] >= experts;
+    return (double)xsti_moe_bench_sent_rows(b, 0) * (double)group->layer.hidden * 2 +
+           (double)fetched * xsti_moe_bench_row_bytes(b->request);
 }
 
 static int wants(const struct xsti_moe_bench_state *b, enum xst_moe_form form)

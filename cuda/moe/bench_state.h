@@ -64,6 +64,9 @@ struct xsti_moe_bench_state {
  * request, entries, entry_count; close it whatever comes back. */
 enum xst_status xsti_moe_bench_plan(struct xsti_moe_bench_state *b, struct xst_diag *diag);
 
+/* Rows of the main group that a rank's experts return to other ranks. */
+int64_t xsti_moe_bench_sent_rows(const struct xsti_moe_bench_state *b, int64_t rank);
+
 /* Of a row of x, with its scales. */
 double xsti_moe_bench_row_bytes(const struct xst_moe_bench *request);
 
@@ -87,6 +90,9 @@ struct xst_moe_call xsti_moe_bench_call(const struct xsti_moe_bench_state *b, co
 /* One entry `calls` times on all devices; nothing is waited for. Then: waits for all streams, faults are errors. */
 enum xst_status xsti_moe_bench_enqueue(struct xsti_moe_bench_state *b, const struct xst_moe_bench_entry *entry,
                                        int64_t calls, struct xst_diag *diag);
+/* One call of the main group by kernels that leave a trace: rings[r] of the ranks that compute. */
+enum xst_status xsti_moe_bench_enqueue_traced(struct xsti_moe_bench_state *b, const struct xst_moe_bench_entry *entry,
+                                              const struct xsti_trace_ring *rings, struct xst_diag *diag);
 enum xst_status xsti_moe_bench_finish(struct xsti_moe_bench_state *b, struct xst_diag *diag);
 
 /* Every entry's bytes against the first of its group, that one's sums against its slots, sampled slots against the plain

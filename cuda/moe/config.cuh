@@ -16,11 +16,13 @@ enum { MODE_FUSED = 0, MODE_ONE = 1 };
 /* Threads of a CTA, in every kernel. */
 enum { ALL_THREADS = 384 };
 
-template <int TileRows_, int Method_, int Mode_, int Type_ = XSTI_MOE_BF16> struct Config {
+/* Trace: the warps leave marks of what they did. */
+template <int TileRows_, int Method_, int Mode_, int Type_ = XSTI_MOE_BF16, bool Trace_ = false> struct Config {
     static constexpr int TILE_ROWS = TileRows_;
     static constexpr int METHOD = Method_;
     static constexpr int MODE = Mode_;
     static constexpr bool E4M3 = Type_ == XSTI_MOE_E4M3;
+    static constexpr bool TRACE = Trace_;
 
     static constexpr int GROUPS = 2; /* warpgroups that compute */
     static constexpr int THREADS = 128 + 128 * GROUPS;

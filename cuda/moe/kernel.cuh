@@ -11,6 +11,7 @@
 #ifndef XST_MOE_KERNEL_CUH
 #define XST_MOE_KERNEL_CUH
 
+#include "moe/marks.cuh"
 #include "moe/role_head.cuh"
 #include "moe/role_load.cuh"
 #include "moe/role_math.cuh"
@@ -52,6 +53,7 @@ __device__ __forceinline__ void serve(SharedStorage<C> &smem, const xsti_moe_par
             role_load_weights(smem, p, stream, fault);
     }
     __syncwarp();
+    MarksOf<C>::Type::mark(p.trace, warp < 2 ? XST_TRACE_PULL : XST_TRACE_IDLE);
 }
 
 template <class C> __device__ __forceinline__ void mixture(const xsti_moe_params &p)
@@ -64,6 +66,8 @@ template <class C> __device__ __forceinline__ void mixture(const xsti_moe_params
     const uint64_t epoch = call_epoch(p);
     const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
 
+    using M = typename MarksOf<C>::Type;
+    M::open(p.trace);
     if (threadIdx.x == 0) {
         tensor_map_prefetch(&p.x);
         tensor_map_prefetch(&p.act);
@@ -80,18 +84,19 @@ template <class C> __device__ __forceinline__ void mixture(const xsti_moe_params
 
     if (C::CLUSTER > 1) /* the peer's barriers are there */
         cluster_sync();
+    M::mark(p.trace, XST_TRACE_HEAD);
     if (group == 0) {
         registers_lower<C::SERVE_REGISTERS>();
         serve(smem, p, stream, fault);
         if (C::MODE == MODE_FUSED)
-            role_tail(p, epoch, stream.blocks, true);
+            role_tail<M>(p, epoch, stream.blocks, true);
         if (C::CLUSTER > 1) /* nobody leaves while the peer may still write here */
             cluster_sync();
     } else {
         registers_raise<C::MATH_REGISTERS>();
         role_math(smem, p, stream, fault, group - 1);
         if (C::MODE == MODE_FUSED)
-            role_tail(p, epoch, stream.blocks, true);
+            role_tail<M>(p, epoch, stream.blocks, true);
         if (C::CLUSTER > 1)
             cluster_sync();
     }

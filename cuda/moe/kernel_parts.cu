@@ -158,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) xst_moe_combine(const __gri
     for (uint32_t at = blockIdx.x * xst::PART_PULL_WARPS + threadIdx.x / 32; at < rows; at += warps)
         if (xst::row_exists(stream, smem.table, at))
             xst::send_row(p, at, lane);
-    xst::role_tail(p, epoch, stream.blocks, true);
+    xst::role_tail<xst::NoMarks>(p, epoch, stream.blocks, true);
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1) xst_moe_absent(const __grid_constant__ xsti_moe_params p)
@@ -167,5 +167,5 @@ extern "C" __global__ void __launch_bounds__(384, 1) xst_moe_absent(const __grid
     xst::PartStorage &smem = *reinterpret_cast<xst::PartStorage *>(raw);
     const uint64_t epoch = xst::call_epoch(p);
     xst::head_send(p, smem.scratch, &smem.table[0], epoch);
-    xst::role_tail(p, epoch, 0, false);
+    xst::role_tail<xst::NoMarks>(p, epoch, 0, false);
 }

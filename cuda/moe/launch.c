@@ -24,9 +24,20 @@ static const struct variant variants[] = {XSTI_MOE_VARIANTS_M64(X) XSTI_MOE_VARI
                                               XSTI_MOE_VARIANTS_E4M3(Y)};
 #undef X
 #undef Y
-enum { VARIANT_COUNT = sizeof variants / sizeof variants[0] };
+#define X(rows, mode, store, shared)                                                                                   \
+    {XST_MOE_BF16, rows, MODE_##mode, STORE_##store, shared, "xst_moe_m" #rows "_" #mode "_" #store "_traced"},
+#define Y(rows, mode, store, shared)                                                                                   \
+    {XST_MOE_E4M3, rows, MODE_##mode, STORE_##store, shared, "xst_moe_e4m3_m" #rows "_" #mode "_" #store "_traced"},
+static const struct variant traced_variants[] = {XSTI_MOE_TRACED_BF16(X) XSTI_MOE_TRACED_E4M3(Y)};
+#undef X
+#undef Y
+enum {
+    VARIANT_COUNT = sizeof variants / sizeof variants[0],
+    TRACED_COUNT = sizeof traced_variants / sizeof traced_variants[0]
+};
 
 _Static_assert((int)VARIANT_COUNT == (int)XSTI_MOE_VARIANT_COUNT, "kernels.h has another count");
+_Static_assert((int)TRACED_COUNT == (int)XSTI_MOE_TRACED_COUNT, "kernels.h has another count");
 
 static CUmodule module_of(const struct xst_moe_kernels *kernels, int dtype, int tile_rows)
 {
@@ -58,6 +69,23 @@ static enum xst_status find_all(struct xst_moe_kernels *kernels, struct xst_diag
     return XST_OK;
 }
 
+int xsti_moe_has_traced(const struct xst_moe_order *order)
+{
+    return order->tile_rows == 128;
+}
+
+enum xst_status xsti_moe_find_traced(struct xst_moe_kernels *kernels, struct xst_diag *diag)
+{
+    const struct xsti_device *const device = &kernels->device;
+    if (kernels->traced_module)
+        return XST_OK;
+    XSTI_TRY(xsti_module_load(device, "moe/kernel_traced", &kernels->traced_module, diag));
+    for (int i = 0; i < TRACED_COUNT; i++)
+        XSTI_TRY(xsti_kernel_find(device, kernels->traced_module, traced_variants[i].name,
+                                  traced_variants[i].shared_bytes, &kernels->traced[i], diag));
+    return XST_OK;
+}
+
 enum xst_status xst_moe_open(int64_t ordinal, struct xst_moe_kernels **kernels_out, struct xst_diag *diag)
 {
     struct xst_moe_kernels *const kernels = calloc(1, sizeof *kernels);
@@ -85,6 +113,7 @@ void xst_moe_close(struct xst_moe_kernels *kernels)
     xsti_module_unload(&kernels->device, kernels->m256);
     xsti_module_unload(&kernels->device, kernels->e4m3);
     xsti_module_unload(&kernels->device, kernels->parts);
+    xsti_module_unload(&kernels->device, kernels->traced_module);
     xsti_device_close(&kernels->device);
     xsti_driver_close(&kernels->driver);
     free(kernels);
@@ -105,23 +134,38 @@ static enum xst_status check_ctas(const struct xst_moe_kernels *kernels, const s
                      kernels->device.sm_count);
 }
 
-static enum xst_status launch_tiles(const struct xst_moe_kernels *kernels, const struct xst_moe_call *call,
-                                    const struct xst_moe_order *order, enum xsti_moe_part part, void *stream,
-                                    struct xst_diag *diag)
+/* Index in `list`; `count` where there is none. */
+static int find_variant(const struct variant *list, int count, const struct xst_moe_call *call,
+                        const struct xst_moe_order *order, enum xsti_moe_part part)
 {
-    struct xsti_moe_params params;
-    struct xsti_moe_regions regions;
     const int mode = part == XSTI_MOE_BOTH ? MODE_fused : MODE_one;
     const int store = part == XSTI_MOE_BOTH ? (int)order->store : (int)STORE_at_once;
     int i = 0;
-    while (variants[i].dtype != (int)call->layer.dtype || variants[i].tile_rows != order->tile_rows ||
-           variants[i].mode != mode || variants[i].store != store)
+    while (i < count && (list[i].dtype != (int)call->layer.dtype || list[i].tile_rows != order->tile_rows ||
+                         list[i].mode != mode || list[i].store != store))
         i++;
+    return i;
+}
+
+/* ring: of the traced kernels, else NULL. */
+static enum xst_status launch_tiles(const struct xst_moe_kernels *kernels, const struct xst_moe_call *call,
+                                    const struct xst_moe_order *order, enum xsti_moe_part part,
+                                    const struct xsti_trace_ring *ring, void *stream, struct xst_diag *diag)
+{
+    struct xsti_moe_params params;
+    struct xsti_moe_regions regions;
+    const struct variant *const list = ring ? traced_variants : variants;
+    const int count = ring ? (int)TRACED_COUNT : (int)VARIANT_COUNT, i = find_variant(list, count, call, order, part);
+    if (i == count)
+        return xsti_fail(diag, XST_ERR_UNAVAILABLE, "moe call: tiles of %lld rows have no kernel that leaves a trace",
+                         (long long)order->tile_rows);
     XSTI_TRY(xsti_moe_regions(&call->layer, &regions, diag));
     xsti_moe_fill(call, order, part, &regions, &params);
+    if (ring)
+        params.trace = *ring;
     XSTI_TRY(xsti_moe_maps(&kernels->device, call, &regions, &params, diag));
-    return xsti_kernel_enqueue(&kernels->device, &kernels->variant[i], call->layer.ctas, THREADS,
-                               (size_t)variants[i].shared_bytes, &params, (CUstream)stream, diag);
+    return xsti_kernel_enqueue(&kernels->device, ring ? &kernels->traced[i] : &kernels->variant[i], call->layer.ctas,
+                               THREADS, (size_t)list[i].shared_bytes, &params, (CUstream)stream, diag);
 }
 
 static enum xst_status launch_part(const struct xst_moe_kernels *kernels, const struct xsti_kernel *kernel,
@@ -141,7 +185,16 @@ enum xst_status xst_moe_fused(struct xst_moe_kernels *kernels, const struct xst_
 {
     XSTI_TRY(xst_moe_call_check(call, order, diag));
     XSTI_TRY(check_ctas(kernels, call, diag));
-    return launch_tiles(kernels, call, order, XSTI_MOE_BOTH, stream, diag);
+    return launch_tiles(kernels, call, order, XSTI_MOE_BOTH, NULL, stream, diag);
+}
+
+enum xst_status xsti_moe_fused_traced(struct xst_moe_kernels *kernels, const struct xst_moe_call *call,
+                                      const struct xst_moe_order *order, const struct xsti_trace_ring *ring,
+                                      void *stream, struct xst_diag *diag)
+{
+    XSTI_TRY(xst_moe_call_check(call, order, diag));
+    XSTI_TRY(check_ctas(kernels, call, diag));
+    return launch_tiles(kernels, call, order, XSTI_MOE_BOTH, ring, stream, diag);
 }
 
 enum xst_status xst_moe_unfused(struct xst_moe_kernels *kernels, const struct xst_moe_call *call,
@@ -150,9 +203,9 @@ enum xst_status xst_moe_unfused(struct xst_moe_kernels *kernels, const struct xs
     XSTI_TRY(xst_moe_call_check(call, order, diag));
     XSTI_TRY(check_ctas(kernels, call, diag));
     XSTI_TRY(launch_part(kernels, &kernels->dispatch, call, order, stream, diag));
-    XSTI_TRY(launch_tiles(kernels, call, order, XSTI_MOE_LINEAR_1, stream, diag));
+    XSTI_TRY(launch_tiles(kernels, call, order, XSTI_MOE_LINEAR_1, NULL, stream, diag));
     XSTI_TRY(launch_part(kernels, &kernels->activate, call, order, stream, diag));
-    XSTI_TRY(launch_tiles(kernels, call, order, XSTI_MOE_LINEAR_2, stream, diag));
+    XSTI_TRY(launch_tiles(kernels, call, order, XSTI_MOE_LINEAR_2, NULL, stream, diag));
     return launch_part(kernels, &kernels->combine, call, order, stream, diag);
 }
 

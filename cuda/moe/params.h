@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "device/fault.h"
+#include "device/trace.h"
 #include "moe/stream.h"
 
 enum { XSTI_MOE_MOST_RANKS = 8, XSTI_MOE_MOST_TOPK = 16, XSTI_MOE_MOST_LOCAL_EXPERTS = 512 };
@@ -75,6 +76,9 @@ struct xsti_moe_meta {
 };
 enum { XSTI_MOE_ORIGIN_BITS = 28 };
 
+/* Tracks a traced CTA writes. */
+enum { XSTI_MOE_TRACKS = 20 };
+
 /* An opaque CUtensorMap; the device reads it at a multiple of 64 bytes. */
 struct __attribute__((aligned(64))) xsti_moe_tensor_map {
     uint64_t words[16];
@@ -135,6 +139,7 @@ struct xsti_moe_params {
     uint32_t seed;
     float clamp;                   /* infinity: none */
     struct xsti_moe_stream stream; /* all but what the counts decide */
+    struct xsti_trace_ring trace;  /* of traced kernels */
 };
 
 #endif

@@ -10,6 +10,7 @@
 #define XST_MOE_ROLE_MATH_CUH
 
 #include "device/tile.cuh"
+#include "moe/marks.cuh"
 #include "moe/role_load.cuh"
 #include "moe/role_store.cuh"
 #include "moe/scales.cuh"
@@ -28,6 +29,8 @@ struct Place {
 template <class C> struct Math {
     static constexpr int N = C::GROUP_COLS;
     static constexpr int STEPS_UNTOLD = 2; /* inner steps between a tile's stores and the news of them */
+
+    using M = typename MarksOf<C>::Type;
 
     SharedStorage<C> &smem;
     const xsti_moe_params &p;
@@ -98,7 +101,22 @@ template <class C> struct Math {
 
     __device__ __forceinline__ void wait_full()
     {
-        gate.barrier(shared_address(&smem.full[ring.stage]), ring.parity, XSTI_MOE_PHASE_FULL);
+        const uint32_t full = shared_address(&smem.full[ring.stage]);
+        if constexpr (C::TRACE) {
+            if (barrier_test(full, ring.parity)) /* try_wait would sleep before it answers no */
+                return;
+            const uint32_t begin = static_cast<uint32_t>(clock_cycles());
+            gate.barrier(full, ring.parity, XSTI_MOE_PHASE_FULL);
+            M::waited(begin);
+        } else {
+            gate.barrier(full, ring.parity, XSTI_MOE_PHASE_FULL);
+        }
+    }
+
+    /* Of this warp's rows, bytes that leave the device, when the lanes' rows go to `rank`. */
+    __device__ __forceinline__ uint32_t remote_bytes(bool exists, uint32_t rank, uint32_t row_bytes) const
+    {
+        return __popc(__ballot_sync(0xffffffffu, exists && rank != static_cast<uint32_t>(p.rank))) * row_bytes;
     }
 
     template <bool Add> static __device__ __forceinline__ void multiply(float (&sum)[N / 2], uint64_t a, uint64_t b)
@@ -182,6 +200,9 @@ template <class C> __device__ __forceinline__ void Math<C>::fetch()
 template <class C> __device__ __forceinline__ void Math<C>::slice()
 {
     const uint32_t end = paced_row + 16 / p.slices;
+    if constexpr (C::TRACE)
+        if (paced_row == 0)
+            M::sends(p.trace, XST_TRACE_IDLE);
     if (lane >= paced_row && lane < end && paced_address != 0)
         bulk_store(paced_address, staging() + lane * C::PACED_ROW_BYTES, paced_bytes);
     paced_row = end;
@@ -191,10 +212,15 @@ template <class C> __device__ __forceinline__ void Math<C>::slice()
 template <class C> __device__ __forceinline__ void Math<C>::flush()
 {
     if constexpr (C::METHOD == XSTI_MOE_PACED) {
+        if constexpr (C::TRACE)
+            if (paced_row == 0)
+                M::sends(p.trace, XST_TRACE_IDLE);
         if (lane >= paced_row && lane < 16 && paced_address != 0)
             bulk_store(paced_address, staging() + lane * C::PACED_ROW_BYTES, paced_bytes);
         paced_row = 16;
         bulk_commit();
+        if constexpr (C::TRACE)
+            M::sends(p.trace, XST_TRACE_ISSUE);
     }
 }
 
@@ -230,17 +256,25 @@ template <class C> __device__ __forceinline__ void Math<C>::finish(const Place &
         flush();
         bulk_wait_read_all();
         __syncwarp();
+        if constexpr (C::TRACE) {
+            M::sends(p.trace, XST_TRACE_RELEASE);
+            M::in_tile(p.trace, XST_TRACE_SLOT);
+        }
     }
     if constexpr (C::MODE == MODE_ONE) {
         const uint64_t to = (at.linear == 1 ? p.mid : p.pool_x) + (row * width + at.column) * 2;
         send_plain(staging(), sum, exists ? to : 0, valid, lane);
     } else if (at.linear == 1) {
         activate(at, sum, exists, valid);
+        if constexpr (C::TRACE)
+            M::in_tile(p.trace, XST_TRACE_ACT);
     } else {
         const uint32_t rank = fetched0 >> XSTI_MOE_ORIGIN_BITS, flat = fetched0 & ((1u << XSTI_MOE_ORIGIN_BITS) - 1);
         const uint64_t to = exists ? p.combine[rank] + (static_cast<uint64_t>(flat) * p.hidden + at.column) * 2 : 0;
         if constexpr (C::METHOD == XSTI_MOE_AT_ONCE) {
             send_plain(staging(), sum, to, valid, lane);
+            if constexpr (C::TRACE)
+                M::in_tile(p.trace, XST_TRACE_ISSUE, remote_bytes(exists, rank, valid * 2));
         } else {
             stage_paced<C>(staging(), sum, lane);
             fence_proxy_async_shared();
@@ -248,6 +282,8 @@ template <class C> __device__ __forceinline__ void Math<C>::finish(const Place &
             paced_address = valid != 0 ? to : 0;
             paced_bytes = valid * 2;
             paced_row = 0;
+            if constexpr (C::TRACE)
+                M::staged(p.trace, remote_bytes(exists, rank, valid * 2));
         }
     }
 }
@@ -279,6 +315,8 @@ template <class C> __device__ __forceinline__ void Math<C>::tile()
         tell();
         wait_full();
     }
+    if constexpr (C::TRACE)
+        M::begin_tile(p.trace, walk.task.index);
     if constexpr (C::E4M3) {
         scales.row[0] = row_scale(0);
         scales.row[1] = row_scale(1);
@@ -308,6 +346,8 @@ template <class C> __device__ __forceinline__ void Math<C>::tile()
     ring.advance();
     if constexpr (C::E4M3)
         scales.end().apply(sum);
+    if constexpr (C::TRACE)
+        M::products(p.trace);
     finish(at, sum);
 }
 
@@ -338,6 +378,9 @@ __device__ __forceinline__ void role_math(SharedStorage<C> &smem, const xsti_moe
     math.flush();
     if constexpr (C::METHOD == XSTI_MOE_PACED)
         bulk_wait_all();
+    if constexpr (C::TRACE && C::METHOD == XSTI_MOE_PACED)
+        Math<C>::M::sends(p.trace, XST_TRACE_RELEASE);
+    Math<C>::M::mark(p.trace, XST_TRACE_IDLE);
 }
 
 } // namespace xst

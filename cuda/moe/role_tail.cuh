@@ -7,6 +7,7 @@
 #ifndef XST_MOE_ROLE_TAIL_CUH
 #define XST_MOE_ROLE_TAIL_CUH
 
+#include "moe/marks.cuh"
 #include "moe/signal.cuh"
 #include "moe/smem.cuh"
 
@@ -94,6 +95,7 @@ __device__ __forceinline__ void combine_tokens(const xsti_moe_params &p)
 }
 
 /* All threads of the CTA, each from its own branch of the kernel. Counters: blocks of this call. */
+template <class M>
 __device__ __forceinline__ void role_tail(const xsti_moe_params &p, uint64_t epoch, uint32_t blocks, bool combine)
 {
     xsti_moe_control *const control = reinterpret_cast<xsti_moe_control *>(p.control);
@@ -108,6 +110,7 @@ __device__ __forceinline__ void role_tail(const xsti_moe_params &p, uint64_t epo
         __syncwarp();
     }
     named_sync(NAMED_TAIL, threads);
+    M::mark(p.trace, XST_TRACE_PEER);
     const uint32_t all = gridDim.x * threads, thread = blockIdx.x * threads + threadIdx.x;
     for (uint32_t block = thread; block < blocks; block += all) {
         store_4(p.arrived + block * 4, 0);
@@ -117,6 +120,8 @@ __device__ __forceinline__ void role_tail(const xsti_moe_params &p, uint64_t epo
         store_4(reinterpret_cast<uint64_t>(&control->ticket[thread]), 0);
     if (combine && !gate.faulted())
         combine_tokens(p);
+    M::mark(p.trace, XST_TRACE_COMBINE);
+    M::close(p.trace);
     named_sync(NAMED_TAIL, threads);
     if (threadIdx.x == 0)
         tell_left(p, epoch);

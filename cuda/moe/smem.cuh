@@ -30,8 +30,17 @@ template <class C, bool E4m3> struct RowScales {
 template <class C> struct RowScales<C, false> {
 };
 
+/* Of a traced kernel's warps: marks they have left on each track; of the computing ones the tile they are at, cycles its operands
+ * were late, and, paced, the tile that is being sent and its bytes that leave the device. */
+template <bool On> struct MarkWords {
+};
+template <> struct MarkWords<true> {
+    uint32_t written[XSTI_MOE_TRACKS];
+    uint32_t tile[8], late[8], sent_tile[8], sent_bytes[8];
+};
+
 /* The head uses `a` as scratch (one word an expert of the model) before any tile is loaded. */
-template <class C> struct SharedStorage : RowScales<C, C::E4M3> {
+template <class C> struct SharedStorage : RowScales<C, C::E4M3>, MarkWords<C::TRACE> {
     alignas(1024) unsigned char a[C::STAGES][C::A_BYTES]; /* one panel of the CTA's rows */
     alignas(1024) unsigned char b[C::STAGES][C::B_BYTES]; /* one panel of 256 rows */
     alignas(128) unsigned char staging[C::MATH_WARPS][C::STAGE_WARP_BYTES];

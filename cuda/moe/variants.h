@@ -32,4 +32,12 @@
     X(256, fused, paced, 228352)                                                                                       \
     X(256, one, at_once, 232448)
 
+/* Those that also exist with a trace (kernel_traced.cu), of either type: kernel ..._traced. */
+#define XSTI_MOE_TRACED_BF16(X)                                                                                        \
+    X(128, fused, at_once, 232448)                                                                                     \
+    X(128, fused, paced, 226304)
+#define XSTI_MOE_TRACED_E4M3(X)                                                                                        \
+    X(128, fused, at_once, 232448)                                                                                     \
+    X(128, fused, paced, 228352)
+
 #endif

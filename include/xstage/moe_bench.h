@@ -23,6 +23,7 @@
 #include <xstage/plan.h>
 #include <xstage/sample.h>
 #include <xstage/status.h>
+#include <xstage/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -102,6 +103,14 @@ enum xst_status xst_moe_bench_counts(const struct xst_moe_bench *bench, int64_t 
 /* One row an entry. XST_ERR_UNAVAILABLE without the devices; XST_ERR_DEVICE when an output is wrong: nothing is timed then. */
 enum xst_status xst_moe_bench_run(const struct xst_moe_bench *bench, const struct xst_moe_bench_entry *entries,
                                   size_t count, struct xst_moe_bench_row *rows_out, struct xst_diag *diag);
+
+/* "wave_at_once", "interleaved_paced", ...: the name of an order's call in a trace. */
+const char *xst_moe_trace_variant(const struct xst_moe_order *order);
+
+/* Traces one call of each entry, all fused, with tiles of 128 rows, and different in schedule and store alone: facts say the rest
+ * once for the whole trace. Nothing is checked. Freed with xst_trace_free. */
+enum xst_status xst_moe_bench_trace(const struct xst_moe_bench *bench, const struct xst_moe_bench_entry *entries,
+                                    size_t count, struct xst_trace *trace_out, struct xst_diag *diag);
 
 #ifdef __cplusplus
 }

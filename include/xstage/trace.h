@@ -35,7 +35,11 @@ extern "C" {
     X(ISSUE, "issue", "storing, from the first store until the last was accepted")                                     \
     X(RELEASE, "release", "until staging may be written again")                                                        \
     X(FENCE, "fence", "until what was stored is visible")                                                              \
-    X(PEER, "peer", "waiting for other ranks")
+    X(PEER, "peer", "waiting for other ranks")                                                                         \
+    X(HEAD, "head", "finding out which rows go where")                                                                 \
+    X(PULL, "pull", "fetching rows from the ranks they live on")                                                       \
+    X(ACT, "act", "activating a result and storing it on this device")                                                 \
+    X(COMBINE, "combine", "summing what the ranks have sent")
 enum xst_trace_what {
 #define X(NAME, text, meaning) XST_TRACE_##NAME,
     XST_TRACE_WHAT_MAP(X)
@@ -111,6 +115,17 @@ enum xst_status xst_trace_fact(const struct xst_trace *trace, const char *name, 
 
 /* Sorts the spans, moves each rank's times to begin at 0, fills ranks and duration_us of the calls. */
 void xst_trace_finish(struct xst_trace *trace);
+
+/* Means over a call's tiles, all ranks together; a tile has one part for each unit that computed it. NaN: there is none. */
+struct xst_trace_times {
+    int64_t parts;
+    int64_t issues;
+    double math_us;  /* of a part, from its first operands on */
+    double stall_us; /* of a part: waiting for operands, first and later ones */
+    double issue_us; /* of a part that was stored */
+    double bytes;    /* that left the devices, in all */
+};
+void xst_trace_sum(const struct xst_trace *trace, int64_t call, struct xst_trace_times *times_out);
 
 /* The document; freed by the caller. XST_ERR_RANGE for a name with a quote, a backslash or a control character, and for a rank,
  * SM or unit that the document has no place for. */

@@ -79,6 +79,10 @@ XST_TRACE_ISSUE = 5
 XST_TRACE_RELEASE = 6
 XST_TRACE_FENCE = 7
 XST_TRACE_PEER = 8
+XST_TRACE_HEAD = 9
+XST_TRACE_PULL = 10
+XST_TRACE_ACT = 11
+XST_TRACE_COMBINE = 12
 XST_TRACE_ROLE_LOAD = 0
 XST_TRACE_ROLE_MATH = 1
 XST_TRACE_ROLE_STORE = 2
@@ -99,8 +103,13 @@ XST_TRACE_CHECK_gap_us = 7
 XST_TRACE_CHECK_issue_first_us = 8
 XST_TRACE_CHECK_issue_later_us = 9
 XST_TRACE_CHECK_late_us = 10
-XST_TRACE_CHECK_COUNT = 11
-XST_TRACE_MOST_CHECKS = 1408
+XST_TRACE_CHECK_gap_l1_us = 11
+XST_TRACE_CHECK_between_us = 12
+XST_TRACE_CHECK_stall_us = 13
+XST_TRACE_CHECK_starved_us = 14
+XST_TRACE_CHECK_backlog_bytes = 15
+XST_TRACE_CHECK_COUNT = 16
+XST_TRACE_MOST_CHECKS = 2048
 XST_MOVED_SAME = 0
 XST_MOVED_BETTER = 1
 XST_MOVED_WORSE = 2
@@ -573,6 +582,13 @@ class xst_trace(Structure):
         ("kernel", c_char * 24), ("fact_count", c_int64), ("facts", xst_trace_fact * 32), ("call_count", c_int64),
         ("calls", xst_trace_call * 16), ("spans", POINTER(xst_trace_span)), ("span_count", c_size_t),
         ("span_room", c_size_t)
+    ]
+
+
+class xst_trace_times(Structure):
+    _fields_ = [
+        ("parts", c_int64), ("issues", c_int64), ("math_us", c_double), ("stall_us", c_double), ("issue_us", c_double),
+        ("bytes", c_double)
     ]
 
 
@@ -1266,6 +1282,10 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         POINTER(xst_profile), POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(xst_audit_options),
         POINTER(xst_audit), POINTER(xst_diag)
     ]),
+    "xst_audit_moe_trace": (c_int, [
+        POINTER(xst_trace), POINTER(xst_profile), POINTER(xst_audit_options), POINTER(xst_trace_check), c_size_t,
+        POINTER(c_size_t), POINTER(xst_diag)
+    ]),
     "xst_audit_print": (c_int, [POINTER(xst_audit), POINTER(c_void_p), POINTER(xst_diag)]),
     "xst_audit_traffic": (c_int, [
         POINTER(xst_profile), POINTER(xst_traffic), POINTER(xst_audit_options), POINTER(xst_audit), POINTER(xst_diag)
@@ -1375,6 +1395,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_moe_bench_run": (c_int, [
         POINTER(xst_moe_bench), POINTER(xst_moe_bench_entry), c_size_t, POINTER(xst_moe_bench_row), POINTER(xst_diag)
     ]),
+    "xst_moe_bench_trace": (c_int, [
+        POINTER(xst_moe_bench), POINTER(xst_moe_bench_entry), c_size_t, POINTER(xst_trace), POINTER(xst_diag)
+    ]),
     "xst_moe_call_check": (c_int, [POINTER(xst_moe_call), POINTER(xst_moe_order), POINTER(xst_diag)]),
     "xst_moe_check": (c_int, [POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(xst_diag)]),
     "xst_moe_choose": (c_int, [
@@ -1407,6 +1430,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     ]),
     "xst_moe_sm_count": (c_int64, [c_void_p]),
     "xst_moe_status": (c_int, [c_void_p, POINTER(xst_moe_call), c_void_p, POINTER(xst_diag)]),
+    "xst_moe_trace_variant": (c_char_p, [POINTER(xst_moe_order)]),
     "xst_moe_traffic": (c_int, [
         POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(xst_traffic), POINTER(xst_diag)
     ]),
@@ -1569,6 +1593,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_trace_read": (c_int, [c_char_p, POINTER(xst_trace), POINTER(xst_diag)]),
     "xst_trace_role_parse": (c_int, [c_char_p, POINTER(c_int)]),
     "xst_trace_role_text": (c_char_p, [c_int]),
+    "xst_trace_sum": (None, [POINTER(xst_trace), c_int64, POINTER(xst_trace_times)]),
     "xst_trace_what_parse": (c_int, [c_char_p, POINTER(c_int)]),
     "xst_trace_what_text": (c_char_p, [c_int]),
     "xst_trace_write": (c_int, [POINTER(xst_trace), POINTER(c_void_p), POINTER(xst_diag)]),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "audit/judge.h"
+#include "audit/trace_checks.h"
 #include "base/diag.h"
 
 /* Marks are placed to within a few cycles; a bound on time is held by what misses it by less. */
@@ -36,15 +37,6 @@ struct seen {
     double issue_us;    /* summed over the spans of its issue */
     int64_t issues;
     double issue_start_us;
-};
-
-struct output {
-    struct xst_trace_check *checks;
-    size_t room;
-    size_t count;
-    int full; /* there was one more */
-    int64_t call;
-    int64_t rank;
 };
 
 const char *xst_trace_check_text(enum xst_trace_check_name name)
@@ -79,8 +71,13 @@ enum xst_trace_check_kind xst_trace_check_kind(enum xst_trace_check_name name)
 
 static const struct xst_number unknown = {0, 0, 0};
 
-static void put(struct output *out, enum xst_trace_check_name name, struct xst_number promised,
-                struct xst_number observed)
+struct xst_number xsti_trace_mean_of(const struct xsti_trace_mean *mean)
+{
+    return mean->count ? xsti_number_of(mean->sum / (double)mean->count) : unknown;
+}
+
+void xsti_trace_put(struct xsti_trace_output *out, enum xst_trace_check_name name, struct xst_number promised,
+                    struct xst_number observed)
 {
     if (out->count == out->room) {
         out->full = 1;
@@ -147,8 +144,8 @@ static double tile_bytes(const struct promise *promise, int64_t rank, int64_t ti
                     promise->shape.head_dim * promise->shape.element_bytes);
 }
 
-static enum xst_status look(const struct xst_trace *trace, const struct output *out, const struct promise *promise,
-                            struct seen *tiles, double *bytes_out, struct xst_diag *diag)
+static enum xst_status look(const struct xst_trace *trace, const struct xsti_trace_output *out,
+                            const struct promise *promise, struct seen *tiles, double *bytes_out, struct xst_diag *diag)
 {
     *bytes_out = 0;
     for (size_t i = 0; i < trace->span_count; i++) {
@@ -182,7 +179,7 @@ static enum xst_status look(const struct xst_trace *trace, const struct output *
 }
 
 /* Tiles and bytes: what shape and plan alone say. */
-static void check_walk(struct output *out, const struct promise *promise, const struct seen *tiles)
+static void check_walk(struct xsti_trace_output *out, const struct promise *promise, const struct seen *tiles)
 {
     const struct xst_fa_a2a_counts *const counts = &promise->counts;
     int64_t computed = 0, producers = 0, out_of_walk = 0, other_bytes = 0;
@@ -201,58 +198,54 @@ static void check_walk(struct output *out, const struct promise *promise, const 
         early +=
             tiles[i].issues > 0 && i != last && tiles[i].issue_start_us < tiles[last].math_end_us ? tiles[i].bytes : 0;
     }
-    put(out, XST_TRACE_CHECK_tiles, xsti_number_of((double)counts->tiles), xsti_number_of((double)computed));
-    put(out, XST_TRACE_CHECK_producers, xsti_number_of((double)counts->producers), xsti_number_of((double)producers));
-    put(out, XST_TRACE_CHECK_tiles_out_of_walk, xsti_number_of(0), xsti_number_of((double)out_of_walk));
-    put(out, XST_TRACE_CHECK_tiles_with_other_bytes, xsti_number_of(0), xsti_number_of((double)other_bytes));
-    put(out, XST_TRACE_CHECK_first_burst_bytes, xsti_number_of(promised_first), xsti_number_of(first));
-    put(out, XST_TRACE_CHECK_bytes_before_last_tile, xsti_number_of(promised_early), xsti_number_of(early));
+    xsti_trace_put(out, XST_TRACE_CHECK_tiles, xsti_number_of((double)counts->tiles), xsti_number_of((double)computed));
+    xsti_trace_put(out, XST_TRACE_CHECK_producers, xsti_number_of((double)counts->producers),
+                   xsti_number_of((double)producers));
+    xsti_trace_put(out, XST_TRACE_CHECK_tiles_out_of_walk, xsti_number_of(0), xsti_number_of((double)out_of_walk));
+    xsti_trace_put(out, XST_TRACE_CHECK_tiles_with_other_bytes, xsti_number_of(0), xsti_number_of((double)other_bytes));
+    xsti_trace_put(out, XST_TRACE_CHECK_first_burst_bytes, xsti_number_of(promised_first), xsti_number_of(first));
+    xsti_trace_put(out, XST_TRACE_CHECK_bytes_before_last_tile, xsti_number_of(promised_early), xsti_number_of(early));
 }
 
-struct mean {
-    double sum;
-    int64_t count;
-};
-
-static void add(struct mean *mean, double value, int64_t count)
+static void add_issues(struct xsti_trace_mean *mean, const struct seen *tile)
 {
-    mean->sum += value;
-    mean->count += count;
-}
-
-static struct xst_number mean_of(const struct mean *mean)
-{
-    return mean->count ? xsti_number_of(mean->sum / (double)mean->count) : unknown;
+    mean->sum += tile->issue_us;
+    mean->count += tile->issues;
 }
 
 /* Times. A sending role spreads its issue on purpose: no law speaks of its length. */
-static void check_times(struct output *out, const struct promise *promise, const struct seen *tiles, int paced)
+static void check_times(struct xsti_trace_output *out, const struct promise *promise, const struct seen *tiles,
+                        int paced)
 {
     const struct xst_fa_a2a_counts *const counts = &promise->counts;
     const struct xst_audit_numbers *const numbers = &promise->audit.numbers;
-    struct mean first = {0, 0}, later = {0, 0}, behind = {0, 0}, calm = {0, 0};
+    struct xsti_trace_mean first = {0, 0}, later = {0, 0}, behind = {0, 0}, calm = {0, 0};
     double shortest = INFINITY;
     for (int64_t i = 0; i < counts->tiles; i++) {
         const double remote = tile_bytes(promise, out->rank, i);
         const double before = i >= counts->producers ? tile_bytes(promise, out->rank, i - counts->producers) : 0;
         shortest = tiles[i].units ? fmin(shortest, tiles[i].math_us) : shortest;
         if (remote > 0)
-            add(i < counts->producers ? &first : &later, tiles[i].issue_us, tiles[i].issues);
+            add_issues(i < counts->producers ? &first : &later, &tiles[i]);
         if (i >= counts->producers && i < 2 * counts->producers && before > 0)
-            add(&behind, tiles[i].math_us, 1);
+            xsti_trace_add(&behind, tiles[i].math_us);
         if (i >= counts->producers && before == 0)
-            add(&calm, tiles[i].math_us, 1);
+            xsti_trace_add(&calm, tiles[i].math_us);
     }
     const int known = promise->predicted;
-    put(out, XST_TRACE_CHECK_gap_us, known ? numbers->gap_us : unknown,
-        isfinite(shortest) ? xsti_number_of(shortest) : unknown);
-    put(out, XST_TRACE_CHECK_issue_first_us, known && !paced ? numbers->isolated_issue_us : unknown, mean_of(&first));
-    put(out, XST_TRACE_CHECK_issue_later_us, known && !paced ? numbers->issue_us : unknown, mean_of(&later));
+    xsti_trace_put(out, XST_TRACE_CHECK_gap_us, known ? numbers->gap_us : unknown,
+                   isfinite(shortest) ? xsti_number_of(shortest) : unknown);
+    xsti_trace_put(out, XST_TRACE_CHECK_issue_first_us, known && !paced ? numbers->isolated_issue_us : unknown,
+                   xsti_trace_mean_of(&first));
+    xsti_trace_put(out, XST_TRACE_CHECK_issue_later_us, known && !paced ? numbers->issue_us : unknown,
+                   xsti_trace_mean_of(&later));
     const struct xst_number *const delay = &numbers->bystander_delay_us;
-    put(out, XST_TRACE_CHECK_late_us,
-        known && !paced && delay->known ? xsti_number_of(fmax(delay->value - numbers->prefetch_us.value, 0)) : unknown,
-        behind.count && calm.count ? xsti_number_of(behind.sum / (double)behind.count - calm.sum / (double)calm.count)
-                                   : unknown);
+    xsti_trace_put(out, XST_TRACE_CHECK_late_us,
+                   known && !paced && delay->known ? xsti_number_of(fmax(delay->value - numbers->prefetch_us.value, 0))
+                                                   : unknown,
+                   behind.count && calm.count
+                       ? xsti_number_of(behind.sum / (double)behind.count - calm.sum / (double)calm.count)
+                       : unknown);
 }
 
 static int has_store_role(const struct xst_trace *trace, int64_t call)
@@ -263,8 +256,8 @@ static int has_store_role(const struct xst_trace *trace, int64_t call)
     return 0;
 }
 
-static enum xst_status check_rank(const struct xst_trace *trace, struct output *out, const struct promise *promise,
-                                  struct xst_diag *diag)
+static enum xst_status check_rank(const struct xst_trace *trace, struct xsti_trace_output *out,
+                                  const struct promise *promise, struct xst_diag *diag)
 {
     double bytes = 0, promised = 0;
     const int64_t tiles = promise->counts.tiles;
@@ -276,7 +269,7 @@ static enum xst_status check_rank(const struct xst_trace *trace, struct output *
         promised += tile_bytes(promise, out->rank, i);
     if (status == XST_OK) {
         const int exchange = strcmp(trace->calls[out->call].variant, "a2a_only") == 0; /* no tiles */
-        put(out, XST_TRACE_CHECK_remote_bytes, xsti_number_of(promised), xsti_number_of(bytes));
+        xsti_trace_put(out, XST_TRACE_CHECK_remote_bytes, xsti_number_of(promised), xsti_number_of(bytes));
         if (!exchange) {
             check_walk(out, promise, seen);
             check_times(out, promise, seen, has_store_role(trace, out->call));
@@ -286,14 +279,18 @@ static enum xst_status check_rank(const struct xst_trace *trace, struct output *
     return status;
 }
 
-/* Every call has spans, of ranks 0, 1, ... that the facts know: what nobody looks at would keep every promise. */
-static enum xst_status check_spans(const struct xst_trace *trace, int64_t ranks, struct xst_diag *diag)
+enum xst_status xsti_trace_check_spans(const struct xst_trace *trace, int64_t ranks, struct xst_diag *diag)
 {
     if (trace->call_count == 0)
         return xsti_fail(diag, XST_ERR_NO_DATA, "trace: it has no calls");
-    for (int64_t i = 0; i < trace->call_count; i++)
-        if (trace->calls[i].ranks == 0)
-            return xsti_fail(diag, XST_ERR_NO_DATA, "trace: call %s has no spans", trace->calls[i].variant);
+    for (int64_t i = 0; i < trace->call_count; i++) {
+        const struct xst_trace_call *const call = &trace->calls[i];
+        if (call->ranks == 0)
+            return xsti_fail(diag, XST_ERR_NO_DATA, "trace: call %s has no spans", call->variant);
+        if (call->lost > 0)
+            return xsti_fail(diag, XST_ERR_NO_DATA, "trace: call %s has lost %lld marks: the ring was too small",
+                             call->variant, (long long)call->lost);
+    }
     for (size_t i = 0; i < trace->span_count; i++) {
         const struct xst_trace_span *const span = &trace->spans[i];
         const struct xst_trace_call *const call = &trace->calls[span->call];
@@ -310,17 +307,14 @@ enum xst_status xst_audit_fa_a2a_trace(const struct xst_trace *trace, const stru
                                        size_t room, size_t *count_out, struct xst_diag *diag)
 {
     struct promise promise = {{0}, {0}, {0}, 0, {0}};
-    struct output out = {.checks = checks_out, .room = room};
+    struct xsti_trace_output out = {.checks = checks_out, .room = room};
     if (strcmp(trace->kernel, "fa-a2a") != 0)
         return xsti_fail(diag, XST_ERR_USAGE, "trace: it is of kernel %.24s, not of fa-a2a", trace->kernel);
     XSTI_TRY(read_facts(trace, &promise, diag));
-    XSTI_TRY(check_spans(trace, promise.shape.ranks, diag));
+    XSTI_TRY(xsti_trace_check_spans(trace, promise.shape.ranks, diag));
     const int leaves = promise.predicted;
     for (out.call = 0; out.call < trace->call_count; out.call++) {
         const struct xst_trace_call *const call = &trace->calls[out.call];
-        if (call->lost > 0)
-            return xsti_fail(diag, XST_ERR_NO_DATA, "trace: call %s has lost %lld marks: the ring was too small",
-                             call->variant, (long long)call->lost);
         promise.predicted = leaves;
         XSTI_TRY(predict(profile, options, strstr(call->variant, "bulk") ? XST_METHOD_BULK : XST_METHOD_ST16, &promise,
                          diag));

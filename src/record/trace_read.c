@@ -58,7 +58,8 @@ static enum xst_status read_span(struct xsti_json *reader, const json_t *object,
     xsti_json_int(reader, object, where, "tid", 0, XSTI_TRACE_TRACKS - 1, &track);
     xsti_json_text(reader, object, where, "name", 1, word, sizeof word);
     if (reader->status == XST_OK && xst_trace_what_parse(word, &span.what) != 0)
-        xsti_json_bad_word(reader, where, "name", word, "load, math, slot, stage, issue, release, fence, peer");
+        xsti_json_bad_word(reader, where, "name", word,
+                           "load, math, slot, stage, issue, release, fence, peer, head, pull, act, combine");
     xsti_json_real(reader, object, where, "ts", -most_us, most_us, &span.start_us);
     xsti_json_real(reader, object, where, "dur", 0, most_us, &duration);
     const json_t *const args = xsti_json_object(reader, object, where, "args");

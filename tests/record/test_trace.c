@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <xstage/trace.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,22 @@ static void what_cannot_be_written(void **state)
     xst_trace_free(&trace);
 }
 
+static void sums(void **state)
+{
+    struct xst_trace trace;
+    struct xst_trace_times times;
+    (void)state;
+    fill(&trace);
+    xst_trace_sum(&trace, 1, &times);
+    assert_int_equal(times.parts, 1);
+    assert_int_equal(times.issues, 1);
+    assert_true(times.math_us == 50 && times.issue_us == 2.25 && times.bytes == 32768);
+    assert_true(times.stall_us == 2.5); /* what a loading role waits is its own affair */
+    xst_trace_sum(&trace, 0, &times);   /* nothing of a tile */
+    assert_true(times.parts == 0 && isnan(times.stall_us) && isnan(times.issue_us));
+    xst_trace_free(&trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +190,7 @@ int main(void)
         cmocka_unit_test(mistakes),
         cmocka_unit_test(full),
         cmocka_unit_test(what_cannot_be_written),
+        cmocka_unit_test(sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

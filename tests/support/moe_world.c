@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/trace_ring.h"
+#include "moe/kernels.h"
 #include "moe/layout.h"
+#include "moe/params.h"
 
 static uint64_t state_of_noise = 1;
 
@@ -423,6 +426,34 @@ void moe_run(struct moe_world *world, const struct moe_inputs *in, enum moe_form
     moe_finish(world, what);
     for (int64_t r = 0; r < world->layer.ranks; r++)
         y[r] = read_y(world, r, in->tokens[r], what);
+}
+
+void moe_run_traced(struct moe_world *world, const struct moe_inputs *in, const struct xst_moe_order *orders,
+                    size_t count, const char *what, struct xst_trace *trace, uint16_t *y[MOE_MOST_P])
+{
+    enum { MARKS = 4096 };
+    const struct xsti_device *const device = &world->machine->device;
+    const int64_t ctas = world->layer.ctas;
+    struct xsti_trace_ring rings[MOE_MOST_P] = {{0}};
+    struct xst_diag diag = {0};
+    moe_world_load(world, in);
+    xt_ok(xsti_moe_find_traced(world->machine->kernels, &diag), &diag);
+    for (int64_t r = 0; r < world->layer.ranks; r++)
+        xt_ok(xsti_trace_ring_open(device, ctas, XSTI_MOE_TRACKS, MARKS, &rings[r], &diag), &diag);
+    for (int64_t r = 0; r < world->layer.ranks; r++) {
+        const struct xst_moe_call call = moe_call_of(world, r, in->tokens[r]);
+        xt_ok(xsti_moe_fused_traced(world->machine->kernels, &call, &orders[(size_t)r % count], &rings[r],
+                                    world->machine->streams[r], &diag),
+              &diag);
+    }
+    moe_finish(world, what);
+    xt_ok(xst_trace_add_call(trace, what, &diag), &diag);
+    for (int64_t r = 0; r < world->layer.ranks; r++) {
+        y[r] = read_y(world, r, in->tokens[r], what);
+        xt_ok(xsti_trace_ring_read(device, &rings[r], ctas, (int32_t)r, trace, &diag), &diag);
+        xsti_trace_ring_close(device, &rings[r]);
+    }
+    xst_trace_finish(trace);
 }
 
 static void check_exact(const double *want, const uint16_t *y, int64_t count, int64_t hidden, const char *what)

@@ -10,6 +10,7 @@
 
 #include <xstage/moe_kernel.h>
 #include <xstage/plan.h>
+#include <xstage/trace.h>
 
 #include "gpu/device.h"
 #include "moe/ref.h"
@@ -112,6 +113,10 @@ void moe_finish(struct moe_world *world, const char *what);
 /* Loads, runs rank r with orders[r % count], checks the guards and reads y; y[r] is malloc'd. */
 void moe_run(struct moe_world *world, const struct moe_inputs *in, enum moe_form form,
              const struct xst_moe_order *orders, size_t count, const char *what, uint16_t *y[MOE_MOST_P]);
+
+/* The same by fused kernels that leave a trace, whose one call is added to `trace`; orders have tiles of 128 rows. */
+void moe_run_traced(struct moe_world *world, const struct moe_inputs *in, const struct xst_moe_order *orders,
+                    size_t count, const char *what, struct xst_trace *trace, uint16_t *y[MOE_MOST_P]);
 
 /* y against the answers: as near the exact one as rounding allows (1e-5 of moe_difference, or what the rounded answer needs), 5e-6 to
  * the rounded one (of a few rows: a gate that falls on the other side of a tie moves a whole row), no row off by 3 %; exact
