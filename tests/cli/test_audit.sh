@@ -125,7 +125,9 @@ out_has 'did not do what its traffic description promises'
 expect 2 audit fa-a2a --trace "$trace" --heads 24 -q
 err_has '--heads does not go with --trace: the trace says what ran'
 expect 2 audit moe --trace "$trace" -q
-err_has '--trace does not go with moe; it belongs to fa-a2a'
+err_has 'it is of kernel fa-a2a, not of moe'
+expect 2 audit mine.json --trace "$trace" -q
+err_has '--trace does not go with a traffic file'
 expect 2 audit fa-a2a --trace kept.json -q
 err_has 'xstage.trace'
 one_sentence

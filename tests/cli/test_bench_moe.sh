@@ -41,6 +41,14 @@ expect 2 bench moe --preset qwen3-30b --lead 1..1000:x1.1
 err_has 'more than 48 ways'
 expect 2 bench moe --preset qwen3-30b --profile nowhere
 err_has 'nowhere: neither a file nor a stored profile'
+expect 2 bench moe --preset qwen3-30b --tokens 1K,2K --trace t.json
+err_has '--trace takes one layer and order: one value of --tokens'
+expect 2 bench moe --preset qwen3-30b --lead 64,128 --trace t.json
+err_has 'one value of --lead'
+expect 2 bench moe --preset qwen3-30b,deepseek-v3 --trace t.json
+err_has '--trace takes one layer, not several'
+expect 2 bench moe --preset qwen3-30b --tile-rows 64 --trace t.json
+err_has '--trace goes with --tile-rows 128, not 64'
 expect 0 bench --help
 out_has '--remote-frac'
 
@@ -68,5 +76,12 @@ if layer --ranks 2 --target host --remote-frac 0,0.5 --store at_once --lead 10,2
     json out '{r["remote_frac"] for r in d["rows"]} == {0, 0.5} and all(r["planned"] is False for r in d["rows"])'
     json out '[r["residual_us"] is not None for r in d["rows"]] == [r["variant"].startswith("moe_") and r["variant"] != "moe_unfused" for r in d["rows"]]'
 fi
+for type in bf16 e4m3; do
+    if layer --ranks 2 --inter 256 --dtype $type --target host --remote-frac 0.5 --lead 20 --unit 1 --force --trace run.json; then
+        json out 'all((r["stall_us"] is not None) == r["variant"].startswith(("moe_wave", "moe_inter")) for r in d["rows"])'
+        expect 0 audit moe --trace run.json -q --json=audit.json
+        json audit.json 'd["holds"] is True and len({c["variant"] for c in d["checks"]}) == 4'
+    fi
+done
 
 finish
