@@ -15,11 +15,11 @@ enum { XSTI_MOE_VARIANT_COUNT = 15, XSTI_MOE_TRACED_COUNT = 4 };
 struct xst_moe_kernels {
     struct xsti_driver driver;
     struct xsti_device device;
-    CUmodule m64, m128, m256, e4m3, parts;
+    CUmodule m64, m128, m256, e4m3, parts, brings;
     CUmodule traced_module; /* loaded when first asked for */
     struct xsti_kernel variant[XSTI_MOE_VARIANT_COUNT];
     struct xsti_kernel traced[XSTI_MOE_TRACED_COUNT];
-    struct xsti_kernel dispatch, activate, combine, absent;
+    struct xsti_kernel dispatch, activate, combine, absent, bring;
 };
 
 /* Whether an order's kernel exists with a trace: tiles of 128 rows. */

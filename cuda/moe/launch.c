@@ -54,6 +54,7 @@ static enum xst_status find_all(struct xst_moe_kernels *kernels, struct xst_diag
     XSTI_TRY(xsti_module_load(device, "moe/kernel_m256", &kernels->m256, diag));
     XSTI_TRY(xsti_module_load(device, "moe/kernel_e4m3", &kernels->e4m3, diag));
     XSTI_TRY(xsti_module_load(device, "moe/kernel_parts", &kernels->parts, diag));
+    XSTI_TRY(xsti_module_load(device, "moe/kernel_bring", &kernels->brings, diag));
     for (int i = 0; i < VARIANT_COUNT; i++)
         XSTI_TRY(xsti_kernel_find(device, module_of(kernels, variants[i].dtype, variants[i].tile_rows),
                                   variants[i].name, variants[i].shared_bytes, &kernels->variant[i], diag));
@@ -66,7 +67,7 @@ static enum xst_status find_all(struct xst_moe_kernels *kernels, struct xst_diag
                  {"xst_moe_absent", &kernels->absent}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         XSTI_TRY(xsti_kernel_find(device, kernels->parts, parts[i].name, PART_SHARED_BYTES, parts[i].kernel, diag));
-    return XST_OK;
+    return xsti_kernel_find(device, kernels->brings, "xst_moe_bring", 0, &kernels->bring, diag);
 }
 
 int xsti_moe_has_traced(const struct xst_moe_order *order)
@@ -113,6 +114,7 @@ void xst_moe_close(struct xst_moe_kernels *kernels)
     xsti_module_unload(&kernels->device, kernels->m256);
     xsti_module_unload(&kernels->device, kernels->e4m3);
     xsti_module_unload(&kernels->device, kernels->parts);
+    xsti_module_unload(&kernels->device, kernels->brings);
     xsti_module_unload(&kernels->device, kernels->traced_module);
     xsti_device_close(&kernels->device);
     xsti_driver_close(&kernels->driver);

@@ -92,6 +92,15 @@ struct xst_moe_call {
     uint64_t w2_scales;      /* e4m3: (local experts, hidden / 128, inter / 128) float > 0 */
 };
 
+/* A rank's tokens as a model has them, in device memory. */
+struct xst_moe_tokens {
+    uint64_t x;       /* (tokens, hidden) bf16, a multiple of 16 */
+    int64_t x_stride; /* from row to row, in elements: a multiple of 8, at least hidden */
+    uint64_t ids;     /* (tokens, topk) */
+    int64_t id_bytes; /* 4: int32, 8: int64 */
+    uint64_t weights; /* (tokens, topk) float */
+};
+
 /* How a call is carried out. Ranks may differ in all of it. */
 struct xst_moe_order {
     enum xst_schedule schedule;
@@ -139,6 +148,11 @@ struct xst_moe_kernels;
 enum xst_status xst_moe_open(int64_t ordinal, struct xst_moe_kernels **kernels_out, struct xst_diag *diag);
 void xst_moe_close(struct xst_moe_kernels *kernels);
 int64_t xst_moe_sm_count(const struct xst_moe_kernels *kernels);
+
+/* Enqueues what writes a call's rows, ids and weights into the rank's buffer: one launch, in front of the call. With e4m3 the rows
+ * are quantised on the way, with the bits of xst_moe_quantise_rows. Whoever computes rows may as well store them there. */
+enum xst_status xst_moe_bring(struct xst_moe_kernels *kernels, const struct xst_moe_call *call,
+                              const struct xst_moe_tokens *tokens, void *stream, struct xst_diag *diag);
 
 /* Work is enqueued on `stream` (a CUstream or cudaStream_t), nothing is waited for, nothing needs clearing between calls, and
  * graphs replay. All ranks make the same sequence of calls. When the work has finished on a rank's stream, its y is there, its

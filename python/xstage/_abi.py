@@ -867,6 +867,12 @@ class xst_moe_call(Structure):
     ]
 
 
+class xst_moe_tokens(Structure):
+    _fields_ = [
+        ("x", c_uint64), ("x_stride", c_int64), ("ids", c_uint64), ("id_bytes", c_int64), ("weights", c_uint64)
+    ]
+
+
 class xst_moe_order(Structure):
     _fields_ = [
         ("schedule", c_int), ("lead", c_int64), ("group", c_int64), ("tile_rows", c_int64), ("store", c_int),
@@ -1398,6 +1404,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_moe_bench_trace": (c_int, [
         POINTER(xst_moe_bench), POINTER(xst_moe_bench_entry), c_size_t, POINTER(xst_trace), POINTER(xst_diag)
     ]),
+    "xst_moe_bring": (c_int, [c_void_p, POINTER(xst_moe_call), POINTER(xst_moe_tokens), c_void_p, POINTER(xst_diag)]),
     "xst_moe_call_check": (c_int, [POINTER(xst_moe_call), POINTER(xst_moe_order), POINTER(xst_diag)]),
     "xst_moe_check": (c_int, [POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(xst_diag)]),
     "xst_moe_choose": (c_int, [
