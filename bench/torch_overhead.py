@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a call from Python costs on the host: xstage.torch.attention, the operator alone, and the C call it ends in.
+"""What a call from Python costs on the host: xstage.torch.attention, the operator alone, and the C call it ends in; and
+the same of FusedMoE, whose call is two launches.
 
 usage: bench/torch_overhead.py [--json FILE] [--calls 200] [--rounds 15]
 Times are host times of one enqueued call, medians over rounds, variants in rotated order; the shape is so small that
@@ -16,8 +17,29 @@ import time
 import torch
 
 import xstage
-from xstage.torch import UlyssesAttention, attention
+from xstage.torch import FusedMoE, UlyssesAttention, attention
 from xstage.torch._attention import kernels_of, prepare_alone, stream_of
+from xstage.torch._layer import layer_of
+
+
+def moe_variants(dtype, name):
+    """A layer's module beside the two C calls it ends in."""
+    matrices = [torch.randn(4, 128, 128, device="cuda").mul(0.1).bfloat16() for _ in range(3)]
+    module = FusedMoE(*matrices, dtype=dtype, topk=2, tokens_most=16)
+    x, weights = torch.randn(16, 128, device="cuda", dtype=torch.bfloat16), torch.rand(16, 2, device="cuda")
+    ids = torch.randint(0, 4, (16, 2), device="cuda")
+    out = module(x, ids, weights)
+    module.check()
+    layer = layer_of(module.layer)
+    call_ref, tokens_ref, diag_ref = layer.references
+    order, stream = layer.orders[module.order], stream_of(x.device.index)
+
+    def c_calls():
+        layer.call.y = out.data_ptr()  # the module's calls had others
+        layer.bring(layer.kernels, call_ref, tokens_ref, stream, diag_ref)
+        layer.launches[True](layer.kernels, call_ref, order, stream, diag_ref)
+
+    return {f"{name}_c_calls": c_calls, f"{name}_module": lambda: module(x, ids, weights)}
 
 
 def main():
@@ -40,6 +62,8 @@ def main():
         "function": lambda: attention(q, k, v),
         "module": lambda: module(q, k, v),
         "torch_sdpa": lambda: torch.nn.functional.scaled_dot_product_attention(*views),
+        **moe_variants(torch.bfloat16, "moe"),
+        **moe_variants(torch.float8_e4m3fn, "moe_e4m3"),
     }
     times = {name: [] for name in variants}
     names = list(variants)
@@ -54,10 +78,10 @@ def main():
                 took = (time.perf_counter() - start) * 1e6 / args.calls
                 if round_number >= 2:
                     times[name].append(took)
-    base = statistics.median(times["c_call"])
-    rows = []
+    rows, base = [], 0.0
     for name, values in times.items():
         median = statistics.median(values)
+        base = median if name.endswith(("c_call", "c_calls")) else base  # each C call stands before what calls it
         rows.append(
             {
                 "variant": name,
@@ -68,7 +92,7 @@ def main():
                 "over_c_call_us": round(median - base, 2),
             }
         )
-        print(f"{name:11s} {median:7.2f} us on the host, {median - base:+7.2f} over the C call")
+        print(f"{name:16s} {median:7.2f} us on the host, {median - base:+7.2f} over the C call")
     if args.json:
         facts = {
             "device": torch.cuda.get_device_name(),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """xstage.torch without a GPU: errors, shapes of fake tensors, the exchange among processes over gloo."""
 
-from ctypes import POINTER, c_float, c_uint16, cast
+from ctypes import POINTER, c_byte, c_float, c_uint16, cast
 
 import package  # noqa: F401
 import pytest
@@ -295,21 +295,41 @@ class Launches:
         with FakeTensorMode() as mode:
             return check([mode.from_tensor(one).to("cuda:0") for one in matrices], dtype)
 
-    def xst_moe_fused(self, kernels, call_ref, order_ref, stream, diag_ref):
-        call, order = call_ref._obj, order_ref._obj
-        assert function("xst_moe_call_check")(call_ref, order_ref, diag_ref) == 0, diag_ref._obj.text
+    def xst_moe_bring(self, kernels, call_ref, tokens_ref, stream, diag_ref):
+        call, tokens = call_ref._obj, tokens_ref._obj
+        if call.tokens == 0:
+            self.brought = torch.empty(0, call.layer.hidden), torch.empty(0, 1), torch.empty(0, 1)
+            return function("xst_moe_bring")(None, call_ref, tokens_ref, None, diag_ref)
+        rows = (c_uint16 * ((call.tokens - 1) * tokens.x_stride + call.layer.hidden)).from_address(tokens.x)
+        x = torch.frombuffer(rows, dtype=torch.bfloat16).as_strided(
+            (call.tokens, call.layer.hidden), (tokens.x_stride, 1)
+        )
+        ids, weights = (
+            torch.frombuffer((c_byte * (call.tokens * call.layer.topk * size)).from_address(at), dtype=dtype)
+            for at, size, dtype in (
+                (tokens.ids, tokens.id_bytes, torch.int64 if tokens.id_bytes == 8 else torch.int32),
+                (tokens.weights, 4, torch.float32),
+            )
+        )
+        if call.layer.dtype == _abi.XST_MOE_E4M3:
+            values, scales = quantise_rows(x)
+            x = values.float() * scales.repeat_interleave(128, -1)
+        self.brought = x.float(), ids.view(call.tokens, -1), weights.view(call.tokens, -1)
+        return 0
+
+    def xst_moe_fused(self, kernels, call_ref, order, stream, diag_ref):
+        call = call_ref._obj
+        assert function("xst_moe_call_check")(call_ref, order, diag_ref) == 0, diag_ref._obj.text
         layer, module, tokens = self.layer, self.module, call.tokens
         assert (call.w1, call.w2) == (module.w1.data_ptr(), module.w2.data_ptr()) and order.tile_rows in (64, 128)
-        x, w1, w2 = layer.x[:tokens].float(), module.w1.float(), module.w2.float()
+        (x, ids, weights), w1, w2 = self.brought, module.w1.float(), module.w2.float()
         gate, up = w1.unflatten(1, (-1, 2, 8)).unbind(2)
         matrices = [gate.flatten(1, 2), up.flatten(1, 2), w2]
         if layer.dtype is E4M3:
             assert (call.w1_scales, call.w2_scales) == (module.w1_scales.data_ptr(), module.w2_scales.data_ptr())
-            wide = [one.repeat_interleave(128, -1) for one in (layer.x_scales[:tokens], *module.w1_scales.unbind(1))]
-            x = x * wide[0]
-            scales = [*wide[1:], module.w2_scales.repeat_interleave(128, -1)]
+            scales = [one.repeat_interleave(128, -1) for one in (*module.w1_scales.unbind(1), module.w2_scales)]
             matrices = [one * scale.repeat_interleave(128, 1) for one, scale in zip(matrices, scales)]
-        want = moe_formula(x, layer.ids[:tokens], layer.weights[:tokens], *matrices)
+        want = moe_formula(x, ids, weights, *matrices)
         memory = (c_uint16 * want.numel()).from_address(call.y) if tokens else bytearray(2)
         torch.frombuffer(memory, dtype=torch.bfloat16)[: want.numel()].copy_(want.flatten())
         return 0
@@ -336,8 +356,18 @@ def test_what_a_launch_is_given(given, monkeypatch):
         library.module = FusedMoE(*matrices, dtype=E4M3 if given == "quantised" else None, topk=2, tokens_most=32)
     library.layer = _layer.LAYERS[library.module.layer]
     want = moe_formula(x.float(), ids, weights, *(one.float() for one in matrices))
-    for tokens in (20, 7, 0):
-        got = library.module(x[:tokens], ids[:tokens].int(), weights[:tokens])
+    strided = torch.randn(20, 300).bfloat16()
+    strided[:, :256] = x
+    apart = torch.zeros(20 * 256 + 1, dtype=torch.bfloat16)[1:].view(20, 256).copy_(x)
+    for tokens, rows, choices in (
+        (20, x, ids),
+        (7, x, ids.int()),
+        (0, x, ids),
+        (20, strided[:, :256], ids.mT.contiguous().mT),
+        (20, torch.stack((x, x), dim=1)[:, 1], ids.int()),
+        (20, apart, ids),
+    ):
+        got = library.module(rows[:tokens], choices[:tokens], weights[:tokens].double())
         error = (got.float() - want[:tokens]).norm() / (want[:tokens].norm() + 1e-9)
         assert got.dtype == torch.bfloat16 and error < (0.01 if given == "bf16" else 0.08), error
     other = FusedMoE(*matrices, dtype=None if given != "bf16" else E4M3, topk=2, tokens_most=32)

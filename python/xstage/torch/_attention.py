@@ -210,7 +210,6 @@ def _watchers() -> tuple[Any, ...] | None:
     """What tells whether anything looks at operators as they are called; None where this torch does not say."""
     try:
         return (
-            torch.compiler.is_compiling,
             torch._C._len_torch_dispatch_stack,
             torch._C._is_torch_function_mode_enabled,
             torch._C._get_tracing_state,
@@ -229,7 +228,13 @@ def unwatched(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> bool:
     if torch.compiler.is_compiling() or _WATCHERS is None:
         return False
     plain = torch.Tensor
-    return type(q) is plain and type(k) is plain and type(v) is plain and not any(watcher() for watcher in _WATCHERS)
+    dispatched, functions, traced, transformed = _WATCHERS
+    return (
+        type(q) is plain
+        and type(k) is plain
+        and type(v) is plain
+        and not (dispatched() or functions() or traced() or transformed())
+    )
 
 
 def stream_of(index: int) -> int:

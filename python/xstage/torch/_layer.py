@@ -16,7 +16,7 @@ from ._attention import dtype_word, on_device, stream_of
 from ._exchange import NUMBERS, Block
 from ._group import Ranks
 from ._ops import LIBRARY
-from ._quantise import E4M3, SCALED, rows_into
+from ._quantise import E4M3
 
 LAYERS: dict[int, Layer] = {}
 ALIGN = 1024
@@ -54,24 +54,17 @@ class Layer:
             for rank in range(count):
                 self.buffers[rank] = pointers[rank]
             self.bytes = torch.as_tensor(Block(int(self.buffers[ranks.rank]), layout.bytes), device=device)
-        most, hidden, topk = struct.tokens_most, struct.hidden, struct.topk
         self.dtype = E4M3 if struct.dtype == _abi.XST_MOE_E4M3 else torch.bfloat16
-        self.x = self.region(layout.x, (most, hidden), self.dtype)
-        if self.dtype is E4M3:
-            self.x_scales = self.region(layout.x_scales, (most, hidden // SCALED), torch.float32)
-            self.largest = torch.full((), 448.0, device=device)
-        self.ids = self.region(layout.ids, (most, topk), torch.int64)
-        self.weights = self.region(layout.weights, (most, topk), torch.float32)
         self.call = _abi.xst_moe_call(layer=struct, rank=ranks.rank if ranks else 0, buffers=self.buffers)
         self.call.limit_us = timeout_s * 1e6
+        self.tokens = _abi.xst_moe_tokens()
         self.struct, self.diag, self.lock = struct, _abi.xst_diag(), threading.Lock()
+        self.references = byref(self.call), byref(self.tokens), byref(self.diag)
+        self.bring = function("xst_moe_bring")
+        self.launches = function("xst_moe_unfused"), function("xst_moe_fused")
         self.orders: list[_abi.xst_moe_order] = []
         self.number = next(NUMBERS)
         LAYERS[self.number] = self
-
-    def region(self, at: int, shape: tuple[int, int], dtype: torch.dtype) -> torch.Tensor:
-        size = shape[0] * shape[1] * dtype.itemsize
-        return self.bytes[at : at + size].view(dtype).view(shape)
 
     def run(
         self,
@@ -90,21 +83,22 @@ class Layer:
         tokens = self.check(x, ids, weights)
         self.check_matrices(w1, w2, w1_scales, w2_scales)
         out = torch.empty_like(x, memory_format=torch.contiguous_format)
-        launch = function("xst_moe_fused" if fused else "xst_moe_unfused")
+        x, ids, weights = _rows(x), ids.contiguous(), weights.to(torch.float32).contiguous()
         index = self.device.index
+        call_ref, tokens_ref, diag_ref = self.references
         with self.lock:
-            if self.dtype is E4M3:
-                rows_into(x, self.largest, self.x[:tokens], self.x_scales[:tokens])
-            else:
-                self.x[:tokens].copy_(x)
-            self.ids[:tokens].copy_(ids)
-            self.weights[:tokens].copy_(weights)
+            self.tokens.x, self.tokens.x_stride = x.data_ptr(), x.stride(0)
+            self.tokens.ids, self.tokens.id_bytes = ids.data_ptr(), ids.element_size()
+            self.tokens.weights = weights.data_ptr()
             self.call.tokens, self.call.clamp = tokens, clamp
             self.call.w1, self.call.w2, self.call.y = w1.data_ptr(), w2.data_ptr(), out.data_ptr()
             if w1_scales is not None and w2_scales is not None:
                 self.call.w1_scales, self.call.w2_scales = w1_scales.data_ptr(), w2_scales.data_ptr()
-            arguments = (self.kernels, byref(self.call), byref(self.orders[order]), stream_of(index), byref(self.diag))
-            status = on_device(index, launch, *arguments)
+            stream = stream_of(index)
+            status = on_device(index, self.bring, self.kernels, call_ref, tokens_ref, stream, diag_ref)
+            if status == 0:
+                order_ref = self.orders[order]
+                status = on_device(index, self.launches[fused], self.kernels, call_ref, order_ref, stream, diag_ref)
             if status != 0:
                 raise failure(status, self.diag)
         return out
@@ -164,6 +158,14 @@ class Layer:
             torch.cuda.synchronize(self.device)
             call("xst_workspace_destroy", self.workspace)
             self.workspace = c_void_p()
+
+
+def _rows(x: torch.Tensor) -> torch.Tensor:
+    """With rows that a kernel reads 16 bytes at a time."""
+    stride, step = x.stride()
+    if step == 1 and stride % 8 == 0 and stride >= x.shape[1] and x.data_ptr() % 16 == 0:
+        return x
+    return x.clone(memory_format=torch.contiguous_format)
 
 
 def layer_of(number: int) -> Layer:

@@ -22,14 +22,6 @@ def _scales(most: torch.Tensor, largest: torch.Tensor, scales_out: torch.Tensor)
     return torch.div(most, largest, out=scales_out).clamp_(min=_LEAST_SCALE)
 
 
-def rows_into(x: torch.Tensor, largest: torch.Tensor, values_out: torch.Tensor, scales_out: torch.Tensor) -> None:
-    """Quantises (rows, columns), 128 of a row at a time. Nothing but launches: a graph captures it."""
-    groups = x.unflatten(1, (-1, SCALED))
-    most = torch.linalg.vector_norm(groups, float("inf"), dim=2, dtype=torch.float32)
-    scales = _scales(most, largest, scales_out)
-    values_out.view(groups.shape).copy_(torch.div(groups, scales[:, :, None]))
-
-
 def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """A matrix in e4m3, with a scale for each 128 values of a row.
 
@@ -47,7 +39,10 @@ def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         raise RangeError(f"the matrix is {tuple(x.shape)}; (rows, columns) with columns a multiple of 128 is needed")
     values = torch.empty(x.shape, dtype=E4M3, device=x.device)
     scales = torch.empty((x.shape[0], x.shape[1] // SCALED), device=x.device)
-    rows_into(x, scales.new_full((), 448.0), values, scales)
+    groups = x.unflatten(1, (-1, SCALED))
+    most = torch.linalg.vector_norm(groups, float("inf"), dim=2, dtype=torch.float32)
+    _scales(most, scales.new_full((), 448.0), scales)
+    values.view(groups.shape).copy_(torch.div(groups, scales[:, :, None]))
     return values, scales
 
 
