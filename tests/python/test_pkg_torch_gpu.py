@@ -292,7 +292,10 @@ def test_moe_as_an_operator(dtype):
     layer = FusedMoE(*matrices, topk=2, tokens_most=256, dtype=dtype)
     scales = layer.w1_scales, layer.w2_scales
     arguments = (x, ids, weights, layer.w1, layer.w2, *scales, 0.0, layer.order, True, layer.layer)
-    torch.library.opcheck(torch.ops.xstage.fused_moe.default, arguments)
+    # The test of the schema multiplies inputs, which torch cannot do with 8-bit floats.
+    looked_at = ["test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"]
+    looked_at += ["test_schema"] * (dtype is not E4M3)
+    torch.library.opcheck(torch.ops.xstage.fused_moe.default, arguments, test_utils=looked_at)
     want = layer(x, ids, weights)
     with torch.no_grad():
         got = torch.compile(lambda x, ids, weights: layer(x * 1.0, ids, weights) + 1, fullgraph=True)(x, ids, weights)

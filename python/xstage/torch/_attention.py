@@ -140,9 +140,9 @@ def fill_tensor(target: Any, tensor: torch.Tensor) -> None:
 
 
 def prepare_alone(
-    kernels: Kernels, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, key_len: int, scale: float
+    kernels: Kernels, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, key_len: int, scale: float | None
 ) -> Prepared:
-    """Attention of one rank."""
+    """Attention of one rank; `scale` None is head_dim ** -0.5."""
     check_tensors(q, k, v)
     batch, rows, heads, dim = q.shape
     struct = _abi.xst_fa_a2a_call(
@@ -155,7 +155,7 @@ def prepare_alone(
         head_dim=dim,
         rank=0,
         ranks=1,
-        scale=scale,
+        scale=dim**-0.5 if scale is None else scale,
     )
     prepared = Prepared(struct, choose(kernels, struct, "", 1), 1)
     prepared.row_first[1] = rows
@@ -166,7 +166,7 @@ def prepare_alone(
     return prepared
 
 
-def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, key_len: int, scale: float) -> torch.Tensor:
+def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, key_len: int, scale: float | None) -> torch.Tensor:
     """Attention of one rank on the current stream; (B, rows, heads, d), contiguous. Written for few steps a call."""
     index = q.get_device()
     half = torch.bfloat16

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import threading
 from ctypes import byref, c_uint64, c_void_p
+from typing import Any
 
 import torch
 
@@ -58,6 +59,8 @@ class Layer:
         self.call = _abi.xst_moe_call(layer=struct, rank=ranks.rank if ranks else 0, buffers=self.buffers)
         self.call.limit_us = timeout_s * 1e6
         self.tokens = _abi.xst_moe_tokens()
+        self.index = device.index
+        self.checked: tuple[Any, ...] | None = None
         self.struct, self.diag, self.lock = struct, _abi.xst_diag(), threading.Lock()
         self.references = byref(self.call), byref(self.tokens), byref(self.diag)
         self.bring = function("xst_moe_bring")
@@ -79,32 +82,44 @@ class Layer:
         order: int,
         fused: bool,
     ) -> torch.Tensor:
-        """One call on the current stream."""
-        tokens = self.check(x, ids, weights)
-        self.check_matrices(w1, w2, w1_scales, w2_scales)
-        out = torch.empty_like(x, memory_format=torch.contiguous_format)
-        x, ids, weights = _rows(x), ids.contiguous(), weights.to(torch.float32).contiguous()
-        index = self.device.index
-        call_ref, tokens_ref, diag_ref = self.references
+        """One call on the current stream. Written for few steps a call: what was checked once is compared with that."""
+        given = (
+            (x.shape, x.dtype, x.device, ids.shape, ids.dtype, ids.device, weights.shape, weights.device),
+            (w1.dtype, w1.device, w2.dtype, w2.device),
+            None if w1_scales is None else (w1_scales.dtype, w1_scales.device),
+            None if w2_scales is None else (w2_scales.dtype, w2_scales.device),
+            (x.requires_grad or weights.requires_grad) and torch.is_grad_enabled(),
+        )
+        if given != self.checked:
+            self.check(x, ids, weights)
+            self.check_matrices(w1, w2, w1_scales, w2_scales)
+            self.checked = given
+        x, ids = _rows(x), ids.contiguous()
+        weights = (weights if weights.dtype is torch.float32 else weights.float()).contiguous()
+        out = torch.empty_like(x) if x.is_contiguous() else torch.empty_like(x, memory_format=torch.contiguous_format)
+        index, call, tokens = self.index, self.call, self.tokens
         with self.lock:
-            self.tokens.x, self.tokens.x_stride = x.data_ptr(), x.stride(0)
-            self.tokens.ids, self.tokens.id_bytes = ids.data_ptr(), ids.element_size()
-            self.tokens.weights = weights.data_ptr()
-            self.call.tokens, self.call.clamp = tokens, clamp
-            self.call.w1, self.call.w2, self.call.y = w1.data_ptr(), w2.data_ptr(), out.data_ptr()
+            tokens.x, tokens.x_stride = x.data_ptr(), x.stride(0)
+            tokens.ids, tokens.id_bytes, tokens.weights = ids.data_ptr(), ids.element_size(), weights.data_ptr()
+            call.tokens, call.clamp = x.shape[0], clamp
+            call.w1, call.w2, call.y = w1.data_ptr(), w2.data_ptr(), out.data_ptr()
             if w1_scales is not None and w2_scales is not None:
-                self.call.w1_scales, self.call.w2_scales = w1_scales.data_ptr(), w2_scales.data_ptr()
-            stream = stream_of(index)
-            status = on_device(index, self.bring, self.kernels, call_ref, tokens_ref, stream, diag_ref)
-            if status == 0:
-                order_ref = self.orders[order]
-                status = on_device(index, self.launches[fused], self.kernels, call_ref, order_ref, stream, diag_ref)
+                call.w1_scales, call.w2_scales = w1_scales.data_ptr(), w2_scales.data_ptr()
+            status = on_device(index, self.enqueue, order, fused, stream_of(index))
             if status != 0:
                 raise failure(status, self.diag)
         return out
 
-    def check(self, x: torch.Tensor, ids: torch.Tensor, weights: torch.Tensor) -> int:
-        """The number of tokens. Raises UsageError, RangeError."""
+    def enqueue(self, order: int, fused: bool, stream: int) -> int:
+        """Both launches of a call whose fields are filled."""
+        call_ref, tokens_ref, diag_ref = self.references
+        status = self.bring(self.kernels, call_ref, tokens_ref, stream, diag_ref)
+        if status == 0:
+            status = self.launches[fused](self.kernels, call_ref, self.orders[order], stream, diag_ref)
+        return int(status)
+
+    def check(self, x: torch.Tensor, ids: torch.Tensor, weights: torch.Tensor) -> None:
+        """Raises UsageError, RangeError."""
         if x.dtype != torch.bfloat16:
             raise UsageError(f"x is {dtype_word(x.dtype)}; bfloat16 is needed")
         for tensor, name in ((x, "x"), (ids, "ids"), (weights, "weights")):
@@ -122,7 +137,6 @@ class Layer:
             raise UsageError(f"ids is {dtype_word(ids.dtype)}; int64 or int32 is needed")
         if x.shape[0] > self.struct.tokens_most:
             raise RangeError(f"x has {x.shape[0]} tokens, the layer was made for {self.struct.tokens_most}")
-        return int(x.shape[0])
 
     def check_matrices(
         self, w1: torch.Tensor, w2: torch.Tensor, w1_scales: torch.Tensor | None, w2_scales: torch.Tensor | None

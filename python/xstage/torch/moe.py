@@ -15,7 +15,7 @@ from .._library import call, word
 from ..errors import RangeError, UsageError
 from ..shapes import MOE_STORES, MoeOrder, MoeShape, MoeTiles
 from ..simulate import knee
-from ._attention import dtype_word
+from ._attention import dtype_word, unwatched
 from ._group import Ranks
 from ._layer import ALIGN, LAYERS, Layer, layer_of
 from ._quantise import E4M3, SCALED, quantise_blocks
@@ -213,6 +213,10 @@ class FusedMoE(torch.nn.Module):
             UsageError: dtype, device, gradients.
             RangeError: sizes. An id that is no expert is seen on the device: `check` raises it.
         """
+        if unwatched(x, ids, weights):
+            made: Any = self._buffers  # not as attributes, which torch looks up in several places
+            matrices = made["w1"], made["w2"], made["w1_scales"], made["w2_scales"]
+            return layer_of(self.layer).run(x, ids, weights, *matrices, self.clamp, self.order, self.fused)
         out: torch.Tensor = torch.ops.xstage.fused_moe.default(
             x,
             ids,

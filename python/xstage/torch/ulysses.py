@@ -39,11 +39,10 @@ def attention(
         RangeError: sizes.
         UnavailableError: no Hopper GPU, or a build without its code.
     """
-    scale = q.shape[-1] ** -0.5 if scale is None else scale
     keys = -1 if key_length is None else key_length
     if unwatched(q, k, v):
         return attend(q, k, v, keys, scale)
-    out: torch.Tensor = torch.ops.xstage.attention.default(q, k, v, keys, scale)
+    out: torch.Tensor = torch.ops.xstage.attention.default(q, k, v, keys, _scale(q, scale))
     return out
 
 
@@ -144,6 +143,8 @@ class UlyssesAttention(torch.nn.Module):
             WaitTimeoutError: a rank did not come, to this call or to an earlier one.
         """
         if self.plain and joint_strategy == "none" and lengths is None and not neutral:  # the short way
+            if unwatched(query, key, value):
+                return attend(query, key, value, -1 if key_length is None else key_length, softmax_scale)
             return attention(query, key, value, scale=softmax_scale, key_length=key_length)
         text = _text(joint_tensor_query, joint_tensor_key, joint_tensor_value, joint_strategy)
         _refuse(neutral)
