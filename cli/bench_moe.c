@@ -81,14 +81,16 @@ static int same(const struct xst_moe_bench_entry *a, const struct xst_moe_bench_
 {
     const struct xst_moe_order *const x = &a->order, *const y = &b->order;
     return a->form == b->form && x->schedule == y->schedule && x->lead == y->lead && x->group == y->group &&
-           x->store == y->store && x->slices == y->slices && x->unit == y->unit;
+           x->store == y->store && x->slices == y->slices && x->unit == y->unit && x->dedup == y->dedup;
 }
 
 /* Its index; the one that is there already when it comes twice. */
 static enum xst_status add(struct job *job, struct cell *cell, enum xst_moe_form form, struct xst_moe_order order,
                            size_t *index_out)
 {
+    const struct xst_moe_layer layer = {.topk = cell->bench.topk};
     order.tile_rows = cell->tile_rows;
+    order.dedup = xst_moe_dedup_of(&layer, &order);
     order.unit = order.unit > 1 ? order.unit : 1;
     if (order.schedule == XST_SCHEDULE_WAVE)
         order.lead = order.group = 0;
@@ -259,20 +261,32 @@ static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t p
     return status;
 }
 
-static enum xst_status add_entries(struct job *job, struct cell *cell)
+/* Both schedules with each store that was asked for. */
+static enum xst_status add_stores(struct job *job, struct cell *cell, enum xst_moe_dedup dedup)
 {
-    const int64_t producers = (cell->bench.ctas > 0 ? cell->bench.ctas : H200_SMS) / ctas_of_tile(cell);
-    size_t index;
-    struct xst_moe_order order = {.schedule = XST_SCHEDULE_WAVE, .store = XST_MOE_STORE_AT_ONCE, .slices = 1};
-    enum xst_status status = find_knee(job, cell, producers);
-    if (status == XST_OK)
-        status = add(job, cell, XST_MOE_FORM_UNFUSED, order, &index);
-    if (status == XST_OK && asked(job->cli, "store", "at_once"))
+    struct xst_moe_order order = {.store = XST_MOE_STORE_AT_ONCE, .slices = 1, .dedup = dedup};
+    enum xst_status status = XST_OK;
+    if (asked(job->cli, "store", "at_once"))
         status = add_schedules(job, cell, order);
     order.store = XST_MOE_STORE_PACED;
     order.slices = cli_int(job->cli, "slices");
     if (status == XST_OK && asked(job->cli, "store", "paced"))
         status = add_schedules(job, cell, order);
+    return status;
+}
+
+static enum xst_status add_entries(struct job *job, struct cell *cell)
+{
+    const int64_t producers = (cell->bench.ctas > 0 ? cell->bench.ctas : H200_SMS) / ctas_of_tile(cell);
+    const struct xst_moe_order order = {.schedule = XST_SCHEDULE_WAVE, .store = XST_MOE_STORE_AT_ONCE, .slices = 1};
+    size_t index;
+    enum xst_status status = find_knee(job, cell, producers);
+    if (status == XST_OK)
+        status = add(job, cell, XST_MOE_FORM_UNFUSED, order, &index);
+    for (int dedup = XST_MOE_DEDUP_AUTO; dedup <= XST_MOE_DEDUP_OFF && status == XST_OK; dedup++)
+        if (strcmp(cli_text(job->cli, "dedup"), xst_moe_dedup_text((enum xst_moe_dedup)dedup)) == 0 ||
+            (dedup != XST_MOE_DEDUP_AUTO && strcmp(cli_text(job->cli, "dedup"), "both") == 0))
+            status = add_stores(job, cell, (enum xst_moe_dedup)dedup);
     cell->asked = cell->count;
     return status == XST_OK ? add_planned(job, cell, producers) : status;
 }

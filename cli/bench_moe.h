@@ -84,6 +84,12 @@ int cli_bench_moe(struct cli *cli);
          .words = "all|at_once|paced",                                                                                 \
          .fallback = "all",                                                                                            \
          .help = "moe: finished tiles leave at once, or in slices over the next tile"},                                \
+        {.name = "dedup",                                                                                              \
+         .kind = CLI_WORD,                                                                                             \
+         .arg = "WHEN",                                                                                                \
+         .words = "auto|on|off|both",                                                                                  \
+         .fallback = "auto",                                                                                           \
+         .help = "moe: rows are fetched once for all experts of a rank that their token chose"},                       \
         {.name = "tile-rows",                                                                                          \
          .kind = CLI_INT,                                                                                              \
          .arg = "ROWS",                                                                                                \

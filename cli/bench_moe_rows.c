@@ -71,6 +71,11 @@ static struct cli_cell get_group(const void *row)
     return is_interleaved(row) ? cli_int_cell(ROW(row)->row.entry.order.group) : cli_null();
 }
 
+static struct cli_cell get_dedup(const void *row)
+{
+    return cli_text_cell(xst_moe_dedup_text(ROW(row)->row.entry.order.dedup));
+}
+
 static struct cli_cell get_planned(const void *row)
 {
     return cli_bool_cell(ROW(row)->planned);
@@ -101,6 +106,7 @@ static struct cli_cell get_checked(const void *row)
     X(max_us, row.max_us)                                                                                              \
     X(tflops, row.tflops)                                                                                              \
     X(memory_bytes_per_us, row.memory_bytes_per_us)                                                                    \
+    X(pulled_bytes, row.pulled_bytes)                                                                                  \
     X(remote_bytes, row.remote_bytes)                                                                                  \
     X(remote_bytes_per_us, row.remote_bytes_per_us)                                                                    \
     X(floor_us, row.floor_us)                                                                                          \
@@ -148,6 +154,7 @@ static const struct cli_column columns[] = {
     {"unit", NULL, CLI_SHOW_PLAIN, 1, get_unit},
     {"tile_rows", NULL, CLI_SHOW_PLAIN, 1, get_tile_rows},
     {"slices", NULL, CLI_SHOW_PLAIN, 1, get_slices},
+    {"dedup", NULL, CLI_SHOW_PLAIN, 1, get_dedup},
     {"rows", NULL, CLI_SHOW_PLAIN, 1, get_rows},
     {"ctas", NULL, CLI_SHOW_PLAIN, 1, get_ctas},
     {"median_us", NULL, CLI_SHOW_US, 0, get_median_us},
@@ -155,6 +162,7 @@ static const struct cli_column columns[] = {
     {"max_us", NULL, CLI_SHOW_US, 1, get_max_us},
     {"tflops", NULL, CLI_SHOW_PLAIN, 0, get_tflops},
     {"memory_bytes_per_us", "memory", CLI_SHOW_RATE, 0, get_memory_bytes_per_us},
+    {"pulled_bytes", NULL, CLI_SHOW_BYTES, 1, get_pulled_bytes},
     {"remote_bytes", NULL, CLI_SHOW_BYTES, 1, get_remote_bytes},
     {"remote_bytes_per_us", "egress", CLI_SHOW_RATE, 0, get_remote_bytes_per_us},
     {"floor_us", NULL, CLI_SHOW_US, 1, get_floor_us},

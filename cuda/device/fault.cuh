@@ -6,6 +6,7 @@
 #define XST_DEVICE_FAULT_CUH
 
 #include "device/fault.h"
+#include "device/ptx.cuh"
 
 namespace xst {
 
@@ -15,7 +16,7 @@ __device__ __forceinline__ void record_fault(xsti_fault *fault, uint32_t role, u
     if (atomicCAS(&fault->set, 0u, 1u) != 0u)
         return;
     fault->role = role;
-    fault->cta = blockIdx.x;
+    fault->cta = cta_index();
     fault->peer = peer;
     fault->phase = phase;
     fault->expected = expected;

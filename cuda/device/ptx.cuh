@@ -42,6 +42,21 @@ __device__ __forceinline__ uint32_t grid_ctas()
     return ctas;
 }
 
+/* Number of this CTA, and of the thread in it, likewise. */
+__device__ __forceinline__ uint32_t cta_index()
+{
+    uint32_t index;
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(index));
+    return index;
+}
+
+__device__ __forceinline__ uint32_t thread_index()
+{
+    uint32_t index;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(index));
+    return index;
+}
+
 /* ---- plain stores and loads ---- */
 
 __device__ __forceinline__ void store_16(uint64_t address, uint4 value)
@@ -56,6 +71,11 @@ __device__ __forceinline__ void store_4(uint64_t address, uint32_t value)
     asm volatile("st.global.b32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
+__device__ __forceinline__ void store_8(uint64_t address, uint2 value)
+{
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(address), "r"(value.x), "r"(value.y) : "memory");
+}
+
 __device__ __forceinline__ uint32_t load_4_l1(uint64_t address)
 {
     uint32_t value;
@@ -67,6 +87,13 @@ __device__ __forceinline__ uint32_t load_4_l2(uint64_t address)
 {
     uint32_t value;
     asm volatile("ld.global.cg.b32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+    return value;
+}
+
+__device__ __forceinline__ uint2 load_8_l2(uint64_t address)
+{
+    uint2 value;
+    asm volatile("ld.global.cg.v2.b32 {%0, %1}, [%2];" : "=r"(value.x), "=r"(value.y) : "l"(address) : "memory");
     return value;
 }
 

@@ -188,7 +188,11 @@ static struct xst_moe_bench_row make_row(const struct xsti_moe_bench_state *b, s
     row.tflops = work->flop / row.median_us / 1e6;
     row.memory_bytes = work->memory_bytes;
     row.memory_bytes_per_us = work->memory_bytes / row.median_us;
-    row.remote_bytes = alone ? 0 : b->remote_bytes;
+    const struct xsti_moe_bench_group *const group = alone ? &b->alone[0] : &b->main;
+    const int once = xst_moe_dedup_of(&group->layer, &row.entry.order) == XST_MOE_DEDUP_ON;
+    row.entry.order.dedup = once ? XST_MOE_DEDUP_ON : XST_MOE_DEDUP_OFF;
+    row.pulled_bytes = xsti_moe_bench_pulled_bytes(b, group, once);
+    row.remote_bytes = alone ? 0 : xsti_moe_bench_remote_bytes(b, once);
     row.remote_bytes_per_us = row.remote_bytes / row.median_us;
     row.floor_us = floor_of(b, work, row.remote_bytes);
     row.floor_ratio = row.floor_us / row.median_us;
@@ -199,7 +203,7 @@ static struct xst_moe_bench_row make_row(const struct xsti_moe_bench_state *b, s
 static int same_order(const struct xst_moe_order *a, const struct xst_moe_order *b)
 {
     return a->schedule == b->schedule && a->lead == b->lead && a->group == b->group && a->tile_rows == b->tile_rows &&
-           a->store == b->store && a->slices == b->slices && a->unit == b->unit;
+           a->store == b->store && a->slices == b->slices && a->unit == b->unit && a->dedup == b->dedup;
 }
 
 static void compare_rows(struct xst_moe_bench_row *rows, size_t count)

@@ -52,6 +52,28 @@ enum xst_status xst_moe_bench_counts(const struct xst_moe_bench *bench, int64_t 
     return xst_routing_make(bench->routing, bench->skew, &shape, counts_out, diag);
 }
 
+static int chooses(const int64_t *choices, int64_t topk, int64_t expert)
+{
+    for (int64_t s = 0; s < topk; s++)
+        if (choices[s] == expert)
+            return 1;
+    return 0;
+}
+
+/* Tokens exchange choices at random, where neither meets an expert twice by it. */
+static void mix(int64_t *ids, int64_t tokens, int64_t topk, uint64_t *state)
+{
+    const uint64_t count = (uint64_t)(tokens * topk);
+    for (uint64_t i = 0; i < 2 * count; i++) {
+        int64_t *const a = &ids[i % count], *const b = &ids[next_bits(state) % count], expert = *a;
+        const int64_t *const a_token = ids + (a - ids) / topk * topk, *const b_token = ids + (b - ids) / topk * topk;
+        if (*a < 0 || *b < 0 || chooses(a_token, topk, *b) || chooses(b_token, topk, *a))
+            continue;
+        *a = *b;
+        *b = expert;
+    }
+}
+
 /* ids (tokens, topk) with counts[e] rows of expert e. Experts are laid out one after the other, column by column of the table:
  * one with no more rows than there are tokens meets every token at most once. Tokens and choices are then shuffled. */
 static int64_t *make_ids(const int64_t *counts, int64_t experts, int64_t tokens, int64_t topk, uint64_t seed)
@@ -74,6 +96,7 @@ static int64_t *make_ids(const int64_t *counts, int64_t experts, int64_t tokens,
             assert(at < tokens * topk);
             ids[place[at % tokens] * topk + at / tokens] = e;
         }
+    mix(ids, tokens, topk, &seed);
     for (int64_t t = 0; t < tokens; t++)
         shuffle(ids + t * topk, topk, &seed);
     free(place);
@@ -189,27 +212,54 @@ static enum xst_status plan_peer(struct xsti_moe_bench_state *b, struct xst_diag
     return fill_group(b, group, b->counts, diag);
 }
 
+/* Tokens of rank `from` fetched for experts first .. end - 1 of the group, each for every choice or once. */
+static int64_t fetched_rows(const struct xsti_moe_bench_group *group, int64_t from, int64_t first, int64_t end,
+                            int once)
+{
+    const int64_t topk = group->layer.topk;
+    int64_t rows = 0;
+    for (int64_t t = 0; t < group->tokens[from]; t++) {
+        int64_t chosen = 0;
+        for (int64_t s = 0; s < topk; s++) {
+            const int64_t id = group->ids[from][t * topk + s];
+            chosen += id >= first && id < end;
+        }
+        rows += once && chosen > 1 ? 1 : chosen;
+    }
+    return rows;
+}
+
 int64_t xsti_moe_bench_sent_rows(const struct xsti_moe_bench_state *b, int64_t rank)
 {
     const struct xsti_moe_bench_group *const group = &b->main;
     int64_t first, experts, sent = 0;
     experts_of(b->request, rank, &first, &experts);
     for (int64_t r = 0; r < group->layer.ranks; r++)
-        for (int64_t i = 0; r != rank && i < group->tokens[r] * group->layer.topk; i++)
-            sent += group->ids[r][i] >= first && group->ids[r][i] < first + experts;
+        sent += r != rank ? fetched_rows(group, r, first, first + experts, 0) : 0;
     return sent;
 }
 
-/* Rows rank 0 sends back, bf16, and rows its peers fetch from it, with their scales. The absent rank fetches nothing. */
-static double remote_bytes_of(const struct xsti_moe_bench_state *b)
+double xsti_moe_bench_remote_bytes(const struct xsti_moe_bench_state *b, int once)
 {
     const struct xsti_moe_bench_group *const group = &b->main;
     int64_t first, experts, fetched = 0;
     experts_of(b->request, 0, &first, &experts);
-    for (int64_t i = 0; i < group->tokens[0] * group->layer.topk; i++)
-        fetched += group->ids[0][i] >= experts;
+    for (int64_t r = 1; r < group->active; r++) {
+        experts_of(b->request, r, &first, &experts);
+        fetched += fetched_rows(group, 0, first, first + experts, once);
+    }
     return (double)xsti_moe_bench_sent_rows(b, 0) * (double)group->layer.hidden * 2 +
            (double)fetched * xsti_moe_bench_row_bytes(b->request);
+}
+
+double xsti_moe_bench_pulled_bytes(const struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
+                                   int once)
+{
+    int64_t first, experts, rows = 0;
+    experts_of(b->request, 0, &first, &experts);
+    for (int64_t r = 0; r < group->layer.ranks; r++)
+        rows += fetched_rows(group, r, 0, experts, once);
+    return (double)rows * xsti_moe_bench_row_bytes(b->request);
 }
 
 static int wants(const struct xsti_moe_bench_state *b, enum xst_moe_form form)
@@ -239,6 +289,5 @@ enum xst_status xsti_moe_bench_plan(struct xsti_moe_bench_state *b, struct xst_d
         b->alone[r].first_device = (int)r;
         XSTI_TRY(plan_one_rank(b, &b->alone[r], r, diag));
     }
-    b->remote_bytes = remote_bytes_of(b);
     return XST_OK;
 }

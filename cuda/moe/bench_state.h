@@ -57,7 +57,6 @@ struct xsti_moe_bench_state {
     int has_alone;
     int64_t *counts; /* rows per expert of the model */
     unsigned char *pools[XSTI_MOE_POOL_COUNT];
-    double remote_bytes;
 };
 
 /* Groups of a checked request: who has which tokens and which experts they choose. No device is asked. `b` is zero but for
@@ -69,6 +68,12 @@ int64_t xsti_moe_bench_sent_rows(const struct xsti_moe_bench_state *b, int64_t r
 
 /* Of a row of x, with its scales. */
 double xsti_moe_bench_row_bytes(const struct xst_moe_bench *request);
+
+/* Of rank 0: rows it sends back, bf16, and rows its peers fetch from it, with their scales (an absent rank fetches nothing); rows
+ * that it fetches for its experts, its own too. once: a token's row for all of its choices on a rank. */
+double xsti_moe_bench_remote_bytes(const struct xsti_moe_bench_state *b, int once);
+double xsti_moe_bench_pulled_bytes(const struct xsti_moe_bench_state *b, const struct xsti_moe_bench_group *group,
+                                   int once);
 
 /* Devices and buffers of the groups. */
 enum xst_status xsti_moe_bench_open(struct xsti_moe_bench_state *b, struct xst_diag *diag);

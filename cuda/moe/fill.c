@@ -42,6 +42,7 @@ static void fill_buffers(const struct xst_moe_call *call, const struct xsti_moe_
     params->send = own + regions->send;
     params->counts = own + regions->counts;
     params->list = own + regions->list;
+    params->copies = own + regions->copies;
     params->arrived = own + regions->arrived;
     params->ready = own + regions->ready;
     params->meta = own + regions->meta;
@@ -58,6 +59,7 @@ static void fill_buffers(const struct xst_moe_call *call, const struct xsti_moe_
     params->weights_at = regions->open.weights;
     params->counts_at = regions->counts;
     params->list_at = regions->list;
+    params->copies_at = regions->copies;
 }
 
 static void fill_layer(const struct xst_moe_call *call, const struct xsti_moe_regions *regions,
@@ -123,6 +125,7 @@ void xsti_moe_fill(const struct xst_moe_call *call, const struct xst_moe_order *
         fill_stream(call, order, part, regions, &params.stream);
         if (order->store == XST_MOE_STORE_PACED)
             params.slices = (int32_t)order->slices;
+        params.dedup = xst_moe_dedup_of(&call->layer, order) == XST_MOE_DEDUP_ON;
         params.delay_ns = (uint32_t)order->delay_ns;
         params.seed = (uint32_t)order->seed;
     }

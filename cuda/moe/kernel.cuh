@@ -63,7 +63,6 @@ template <class C> __device__ __forceinline__ void mixture(const xsti_moe_params
     uint32_t *const scratch = reinterpret_cast<uint32_t *>(smem.a);
     static_assert(sizeof(smem.a) >= MOST_EXPERTS * sizeof(uint32_t), "the head's scratch lies in the stages");
     xsti_fault *const fault = &reinterpret_cast<xsti_moe_control *>(p.control)->fault;
-    const uint64_t epoch = call_epoch(p);
     const int group = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
 
     using M = typename MarksOf<C>::Type;
@@ -76,8 +75,8 @@ template <class C> __device__ __forceinline__ void mixture(const xsti_moe_params
         init_barriers(smem);
     }
     if (C::MODE == MODE_FUSED)
-        head_send(p, scratch, &smem.table[0], epoch);
-    head_receive(p, scratch, smem.table, epoch, C::MODE == MODE_FUSED);
+        head_send(p, scratch, &smem.table[0], call_epoch(p));
+    head_receive(p, scratch, smem.table, call_epoch(p), C::MODE == MODE_FUSED);
 
     xsti_moe_stream stream = p.stream;
     stream.blocks = xsti_moe_first_block(smem.table, p.experts_here);
@@ -89,14 +88,14 @@ template <class C> __device__ __forceinline__ void mixture(const xsti_moe_params
         registers_lower<C::SERVE_REGISTERS>();
         serve(smem, p, stream, fault);
         if (C::MODE == MODE_FUSED)
-            role_tail<M>(p, epoch, stream.blocks, true);
+            role_tail<M>(p, call_epoch(p), xsti_moe_first_block(smem.table, p.experts_here), true);
         if (C::CLUSTER > 1) /* nobody leaves while the peer may still write here */
             cluster_sync();
     } else {
         registers_raise<C::MATH_REGISTERS>();
         role_math(smem, p, stream, fault, group - 1);
         if (C::MODE == MODE_FUSED)
-            role_tail<M>(p, epoch, stream.blocks, true);
+            role_tail<M>(p, call_epoch(p), xsti_moe_first_block(smem.table, p.experts_here), true);
         if (C::CLUSTER > 1)
             cluster_sync();
     }

@@ -15,7 +15,15 @@ _Static_assert((int)XST_MOE_STORE_AT_ONCE == (int)XSTI_MOE_AT_ONCE && (int)XST_M
 _Static_assert((int)XST_MOE_BF16 == (int)XSTI_MOE_BF16 && (int)XST_MOE_E4M3 == (int)XSTI_MOE_E4M3,
                "two lists of types");
 
-enum { REGION_ALIGN = 1024, MOST_WIDTH = 65536, MOST_TOKENS = 1 << 20, MOST_CTAS = 65535, LARGEST_BLOCK = 256 };
+enum {
+    REGION_ALIGN = 1024,
+    MOST_WIDTH = 65536,
+    MOST_TOKENS = 1 << XSTI_MOE_TOKEN_BITS,
+    MOST_CTAS = 65535,
+    LARGEST_BLOCK = 256
+};
+
+_Static_assert(MOST_TOKENS *XST_MOE_MOST_TOPK <= 1 << XSTI_MOE_FLAT_BITS, "a choice's number does not fit its entry");
 
 const char *xst_moe_dtype_text(enum xst_moe_dtype dtype)
 {
@@ -101,6 +109,7 @@ enum xst_status xsti_moe_regions(const struct xst_moe_layer *layer, struct xsti_
     regions.arrived = take(&end, regions.blocks_most * 4);
     regions.ready = take(&end, regions.blocks_most * 4);
     regions.list = take(&end, regions.local_most * layer->ranks * regions.list_most * 4);
+    regions.copies = take(&end, layer->ranks * regions.list_most * (int64_t)sizeof(struct xsti_moe_copy));
     regions.meta = take(&end, regions.pool_rows * (int64_t)sizeof(struct xsti_moe_meta));
     regions.open.x = take(&end, layer->tokens_most * layer->hidden * element);
     regions.open.ids = take(&end, regions.list_most * 8);

@@ -10,7 +10,7 @@
 /* Offsets from the buffer's start; what each holds stands in params.h. */
 struct xsti_moe_regions {
     struct xst_moe_layout open;
-    uint64_t send, counts, list, arrived, ready, meta, pool_x, pool_act, mid, pool_x_scales, act_scales;
+    uint64_t send, counts, list, copies, arrived, ready, meta, pool_x, pool_act, mid, pool_x_scales, act_scales;
     int64_t local_most; /* experts of the rank that holds most */
     int64_t list_most;  /* choices of one rank, all of which may name one expert */
     int64_t pool_rows;  /* blocks of 64, 128 or 256 rows hold rows of one expert each */

@@ -76,6 +76,16 @@ struct xsti_moe_meta {
 };
 enum { XSTI_MOE_ORIGIN_BITS = 28 };
 
+/* An entry of a list: flat, and above it how many choices of the token name experts of this rank; 0: another one of these comes
+ * first in the pool. */
+enum { XSTI_MOE_TOKEN_BITS = 20, XSTI_MOE_FLAT_BITS = 24 };
+
+/* A choice that is not the first of its token on this rank. The first one's warp puts the pool row in the place of `slot`. */
+struct xsti_moe_copy {
+    uint32_t slot;   /* in the list of the expert */
+    uint32_t choice; /* local expert << 8 | choice of the token */
+};
+
 /* Tracks a traced CTA writes. */
 enum { XSTI_MOE_TRACKS = 20 };
 
@@ -98,8 +108,9 @@ struct xsti_moe_params {
     uint64_t ticket; /* of the tiles this kernel walks */
     uint64_t ids;
     uint64_t send;    /* uint32 [experts]: choices of this rank counted so far */
-    uint64_t counts;  /* uint32 [local_most][8]: rows of each local expert by the rank they come from */
-    uint64_t list;    /* uint32 [local_most][ranks][list_most]: flat */
+    uint64_t counts;  /* uint32 [experts of a rank, at most][8]: rows of each local expert by the rank they come from */
+    uint64_t list;    /* uint32 [as many][ranks][list_most]: flat, choices of the token here */
+    uint64_t copies;  /* struct xsti_moe_copy [ranks][list_most]: of token t from place t * topk + 1 on */
     uint64_t arrived; /* uint32 [blocks]: rows that are in the pool */
     uint64_t ready;   /* uint32 [blocks]: warps that have stored their part of a Linear-1 tile */
     uint64_t meta;    /* struct xsti_moe_meta [pool rows] */
@@ -115,7 +126,7 @@ struct xsti_moe_params {
     uint64_t w2_scales; /* [experts here][H / 128][I / 128] */
 
     /* where the parts of every buffer begin */
-    uint64_t x_at, x_scales_at, weights_at, counts_at, list_at;
+    uint64_t x_at, x_scales_at, weights_at, counts_at, list_at, copies_at;
 
     uint64_t limit_ns; /* of a wait for another rank */
     int32_t rank;
@@ -132,7 +143,7 @@ struct xsti_moe_params {
     int32_t experts_more;
     int32_t experts_here;
     int32_t list_most; /* tokens_most * topk */
-    int32_t local_most;
+    int32_t dedup;     /* a row is fetched once for all experts of this rank that its token chose */
     uint32_t hash;
     int32_t slices;    /* paced: pieces a tile leaves in */
     uint32_t delay_ns; /* tests: roles sleep up to so long before each task; 0: never */

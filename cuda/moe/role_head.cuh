@@ -31,17 +31,45 @@ __device__ __forceinline__ void check_choice(const xsti_moe_params &p, uint32_t 
                      id);
 }
 
+/* One choice a lane, the choices of a token in neighbouring lanes. Who comes first on a rank is told how many choices of the
+ * token there are, of the others where they lie: in the pool's order, which is that of experts and slots. slot: of this choice;
+ * id below 0: no choice. */
+__device__ __forceinline__ void list_choice(const xsti_moe_params &p, uint32_t flat, uint32_t choice, int64_t id,
+                                            uint32_t slot)
+{
+    constexpr uint32_t NOWHERE = 0xffffffffu;
+    const Home home = id >= 0 ? home_of(p, static_cast<uint32_t>(id)) : Home{0, 0};
+    const uint32_t where = id >= 0 ? home.rank << 16 | home.local : NOWHERE;
+    const uint32_t first = thread_index() % 32 - choice;
+    uint32_t together = 0, before = 0;
+    for (int other = 0; other < p.topk; other++) {
+        const uint32_t there = __shfl_sync(0xffffffffu, where, first + other);
+        const uint32_t its_slot = __shfl_sync(0xffffffffu, slot, first + other);
+        if (there >> 16 == where >> 16) {
+            together++;
+            before += there < where || (there == where && its_slot < slot);
+        }
+    }
+    if (id < 0)
+        return;
+    const uint64_t line = static_cast<uint64_t>(home.local * p.ranks + p.rank) * p.list_most + slot;
+    store_4(p.buffers[home.rank] + p.list_at + line * 4, flat | (before == 0 ? together << XSTI_MOE_FLAT_BITS : 0));
+    if (before != 0) {
+        const uint64_t place = static_cast<uint64_t>(p.rank) * p.list_most + flat - choice + before;
+        store_8(p.buffers[home.rank] + p.copies_at + place * sizeof(xsti_moe_copy), {slot, home.local << 8 | choice});
+    }
+}
+
 /* All threads of the CTA. scratch: a word for each expert of the model, in shared memory. */
 __device__ __forceinline__ void list_choices(const xsti_moe_params &p, uint32_t *scratch)
 {
-    const uint32_t thread = threadIdx.x, threads = blockDim.x;
-    const uint32_t choices = static_cast<uint32_t>(p.tokens) * p.topk;
-    const uint32_t share = (choices + gridDim.x - 1) / gridDim.x;
-    const uint32_t begin = min(choices, blockIdx.x * share), end = min(choices, begin + share);
+    const uint32_t thread = thread_index(), threads = blockDim.x, topk = p.topk;
+    const uint32_t tokens = p.tokens, share = (tokens + grid_ctas() - 1) / grid_ctas();
+    const uint32_t begin = min(tokens, blockIdx.x * share), end = min(tokens, begin + share);
     for (uint32_t e = thread; e < static_cast<uint32_t>(p.experts); e += threads)
         scratch[e] = 0;
     __syncthreads();
-    for (uint32_t flat = begin + thread; flat < end; flat += threads) {
+    for (uint32_t flat = begin * topk + thread; flat < end * topk; flat += threads) {
         const int64_t id = choice_at(p, flat);
         check_choice(p, flat);
         if (id >= 0)
@@ -52,14 +80,11 @@ __device__ __forceinline__ void list_choices(const xsti_moe_params &p, uint32_t 
         if (scratch[e] != 0)
             scratch[e] = add_relaxed_gpu_u32(p.send + e * 4, scratch[e]);
     __syncthreads();
-    for (uint32_t flat = begin + thread; flat < end; flat += threads) {
-        const int64_t id = choice_at(p, flat);
-        if (id < 0)
-            continue;
-        const Home home = home_of(p, static_cast<uint32_t>(id));
-        const uint32_t slot = atomicAdd(&scratch[id], 1u);
-        const uint64_t line = static_cast<uint64_t>(home.local * p.ranks + p.rank) * p.list_most + slot;
-        store_4(p.buffers[home.rank] + p.list_at + line * 4, flat);
+    const uint32_t lane = thread % 32, tokens_a_warp = 32 / topk, in_warp = lane / topk, choice = lane % topk;
+    for (uint32_t first = begin + thread / 32 * tokens_a_warp; first < end; first += threads / 32 * tokens_a_warp) {
+        const uint32_t flat = (first + in_warp) * topk + choice;
+        const int64_t id = in_warp < tokens_a_warp && first + in_warp < end ? choice_at(p, flat) : -1;
+        list_choice(p, flat, choice, id, id >= 0 ? atomicAdd(&scratch[id], 1u) : 0);
     }
 }
 

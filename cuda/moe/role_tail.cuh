@@ -81,9 +81,9 @@ __device__ __forceinline__ int64_t slot_id(const xsti_moe_params &p, uint32_t to
 /* All warps of the grid: one takes 256 columns of a token at a time, and asks for the next token's ids beforehand. */
 __device__ __forceinline__ void combine_tokens(const xsti_moe_params &p)
 {
-    const uint32_t lane = threadIdx.x % 32, warps = gridDim.x * (ALL_THREADS / 32);
+    const uint32_t lane = thread_index() % 32, warps = gridDim.x * (ALL_THREADS / 32);
     const uint32_t parts = (p.hidden + 255) / 256, items = p.tokens * parts;
-    uint32_t item = blockIdx.x * (ALL_THREADS / 32) + threadIdx.x / 32;
+    uint32_t item = blockIdx.x * (ALL_THREADS / 32) + thread_index() / 32;
     int64_t id = slot_id(p, item / parts, lane);
     for (; item < items; item += warps) {
         const uint32_t valid = __ballot_sync(0xffffffffu, id >= 0 && id < p.experts);
@@ -101,17 +101,18 @@ __device__ __forceinline__ void role_tail(const xsti_moe_params &p, uint64_t epo
     xsti_moe_control *const control = reinterpret_cast<xsti_moe_control *>(p.control);
     Gate gate = {&control->fault, XSTI_MOE_ROLE_TAIL, true};
     constexpr int threads = ALL_THREADS;
+    const uint32_t own = thread_index(); /* read anew: the roles before need their registers */
     named_sync(NAMED_TAIL, threads);
-    if (threadIdx.x == 0)
+    if (own == 0)
         tell_finished(p, epoch);
-    if (threadIdx.x < 32) {
+    if (own < 32) {
         __syncwarp();
-        wait_flags(p, gate, control->done, epoch, XSTI_MOE_PHASE_FINISHED, threadIdx.x);
+        wait_flags(p, gate, control->done, epoch, XSTI_MOE_PHASE_FINISHED, own);
         __syncwarp();
     }
     named_sync(NAMED_TAIL, threads);
     M::mark(p.trace, XST_TRACE_PEER);
-    const uint32_t all = gridDim.x * threads, thread = blockIdx.x * threads + threadIdx.x;
+    const uint32_t all = gridDim.x * threads, thread = blockIdx.x * threads + own;
     for (uint32_t block = thread; block < blocks; block += all) {
         store_4(p.arrived + block * 4, 0);
         store_4(p.ready + block * 4, 0);
@@ -123,7 +124,7 @@ __device__ __forceinline__ void role_tail(const xsti_moe_params &p, uint64_t epo
     M::mark(p.trace, XST_TRACE_COMBINE);
     M::close(p.trace);
     named_sync(NAMED_TAIL, threads);
-    if (threadIdx.x == 0)
+    if (thread_index() == 0)
         tell_left(p, epoch);
 }
 

@@ -73,7 +73,7 @@ struct xst_moe_bench_entry {
 };
 
 struct xst_moe_bench_row {
-    struct xst_moe_bench_entry entry;
+    struct xst_moe_bench_entry entry; /* dedup: on or off, as it was */
     int64_t ctas;
     int64_t rows;  /* that rank 0 received */
     int64_t calls; /* of a round */
@@ -83,6 +83,7 @@ struct xst_moe_bench_row {
     double tflops;              /* of rank 0 */
     double memory_bytes;        /* least: weights and activations once; of rank 0 */
     double memory_bytes_per_us; /* memory_bytes over median_us */
+    double pulled_bytes;        /* rows rank 0 fetches for its experts, its own too */
     double remote_bytes;        /* that leave rank 0: rows it sends back, and rows peers fetch */
     double remote_bytes_per_us;
     double floor_us;      /* the largest of computing, memory and path, each at its rate */

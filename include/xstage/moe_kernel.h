@@ -42,6 +42,18 @@ enum xst_moe_store {
 #undef X
 };
 
+/* What becomes of a row whose token chose several experts of a rank. X(NAME, text, meaning) */
+#define XST_MOE_DEDUP_MAP(X)                                                                                           \
+    X(AUTO, "auto", "on where tokens have several choices, of which there are many (xst_moe_dedup_of)")                \
+    X(ON, "on", "fetched once, for all of them")                                                                       \
+    X(OFF, "off", "fetched for each of them")
+enum xst_moe_dedup {
+#define X(NAME, text, meaning) XST_MOE_DEDUP_##NAME,
+    XST_MOE_DEDUP_MAP(X)
+#undef X
+};
+const char *xst_moe_dedup_text(enum xst_moe_dedup dedup);
+
 /* Type of x and weights. X(NAME, text, bytes) */
 #define XST_MOE_DTYPE_MAP(X)                                                                                           \
     X(BF16, "bf16", 2)                                                                                                 \
@@ -115,7 +127,11 @@ struct xst_moe_order {
     int64_t delay_ns; /* for tests: roles sleep up to so long before each task; else 0 */
     int64_t seed;     /* of the delays */
     int64_t unit;     /* blocks of one expert whose tiles of a column follow each other (moe.h); 0, 1: block by block */
+    enum xst_moe_dedup dedup;
 };
+
+/* What AUTO comes to for this layer. */
+enum xst_moe_dedup xst_moe_dedup_of(const struct xst_moe_layer *layer, const struct xst_moe_order *order);
 
 /* Fills the layout; XST_ERR_RANGE with the field, its value and its bound. No device is asked. */
 enum xst_status xst_moe_layout(const struct xst_moe_layer *layer, struct xst_moe_layout *layout_out,

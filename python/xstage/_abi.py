@@ -179,6 +179,9 @@ XST_MOE_MOST_TOPK = 16
 XST_MOE_MOST_LOCAL_EXPERTS = 512
 XST_MOE_STORE_AT_ONCE = 0
 XST_MOE_STORE_PACED = 1
+XST_MOE_DEDUP_AUTO = 0
+XST_MOE_DEDUP_ON = 1
+XST_MOE_DEDUP_OFF = 2
 XST_MOE_BF16 = 0
 XST_MOE_E4M3 = 1
 XST_PLAN_FA_A2A = 0
@@ -876,7 +879,7 @@ class xst_moe_tokens(Structure):
 class xst_moe_order(Structure):
     _fields_ = [
         ("schedule", c_int), ("lead", c_int64), ("group", c_int64), ("tile_rows", c_int64), ("store", c_int),
-        ("slices", c_int64), ("delay_ns", c_int64), ("seed", c_int64), ("unit", c_int64)
+        ("slices", c_int64), ("delay_ns", c_int64), ("seed", c_int64), ("unit", c_int64), ("dedup", c_int)
     ]
 
 
@@ -1007,9 +1010,9 @@ class xst_moe_bench_row(Structure):
     _fields_ = [
         ("entry", xst_moe_bench_entry), ("ctas", c_int64), ("rows", c_int64), ("calls", c_int64),
         ("median_us", c_double), ("min_us", c_double), ("max_us", c_double), ("tflops", c_double),
-        ("memory_bytes", c_double), ("memory_bytes_per_us", c_double), ("remote_bytes", c_double),
-        ("remote_bytes_per_us", c_double), ("floor_us", c_double), ("floor_ratio", c_double), ("residual_us", c_double),
-        ("residual_frac", c_double), ("speedup", c_double)
+        ("memory_bytes", c_double), ("memory_bytes_per_us", c_double), ("pulled_bytes", c_double),
+        ("remote_bytes", c_double), ("remote_bytes_per_us", c_double), ("floor_us", c_double),
+        ("floor_ratio", c_double), ("residual_us", c_double), ("residual_frac", c_double), ("speedup", c_double)
     ]
 
 
@@ -1415,6 +1418,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_moe_count": (c_int, [
         POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(xst_moe_counts), POINTER(xst_diag)
     ]),
+    "xst_moe_dedup_of": (c_int, [POINTER(xst_moe_layer), POINTER(xst_moe_order)]),
+    "xst_moe_dedup_text": (c_char_p, [c_int]),
     "xst_moe_dtype_text": (c_char_p, [c_int]),
     "xst_moe_experts_of": (None, [POINTER(xst_moe_shape), c_int64, POINTER(c_int64), POINTER(c_int64)]),
     "xst_moe_form_text": (c_char_p, [c_int]),

@@ -203,6 +203,7 @@ class MoeTiles:
 
 
 MOE_STORES = ("at_once", "paced")
+MOE_DEDUPS = ("auto", "on", "off")
 
 
 @dataclass(frozen=True)
@@ -219,6 +220,8 @@ class MoeOrder:
         slices: paced: pieces it leaves in, 1, 2, 4 or 8.
         unit: row blocks of one expert whose tiles of a column follow each other, sharing the weights; 0: block by
             block.
+        dedup: "on": a row is fetched once for all experts of a rank that its token chose; "off": for each of them;
+            "auto": on where tokens choose several and a rank has many choices.
     """
 
     schedule: str = "wave"
@@ -228,6 +231,7 @@ class MoeOrder:
     store: str = "at_once"
     slices: int = 1
     unit: int = 0
+    dedup: str = "auto"
 
 
 Shape = Union[AttentionShape, MoeShape, Traffic]

@@ -154,7 +154,8 @@ static void a_share_leaves_for_the_host(void **state)
         assert_int_equal(b.devices, 1);
         assert_int_equal(b.main.tokens[0] + b.main.tokens[1], (rows + 3) / 4);
         xt_near((double)b.main.tokens[1], shares[i] * (double)b.main.layer.tokens_most, 0.5);
-        xt_near(b.remote_bytes, shares[i] * (double)rows * 256 * 2, 4 * 256 * 2 + 4);
+        for (int once = 0; once < 2; once++)
+            xt_near(xsti_moe_bench_remote_bytes(&b, once), shares[i] * (double)rows * 256 * 2, 4 * 256 * 2 + 4);
         xsti_moe_bench_close(&b);
     }
 }
@@ -185,7 +186,31 @@ static void rows_between_peers_are_counted(void **state)
     plan(&b, &bench, 2);
     assert_int_equal(b.has_alone, 0);
     /* of 1200 rows that rank 0 receives three quarters come from peers, of 1200 choices of its tokens as many go to peers */
-    xt_near(b.remote_bytes, 2 * 0.75 * 1200 * 256 * 2, 0.05 * 2 * 0.75 * 1200 * 256 * 2);
+    xt_near(xsti_moe_bench_remote_bytes(&b, 0), 2 * 0.75 * 1200 * 256 * 2, 0.05 * 2 * 0.75 * 1200 * 256 * 2);
+    assert_true(xsti_moe_bench_pulled_bytes(&b, &b.main, 0) == 1200.0 * 256 * 2);
+    xsti_moe_bench_close(&b);
+}
+
+/* Once: the tokens that chose something of rank 0, counted one by one; what leaves rank 0 shrinks by what its peers fetch less. */
+static void a_row_is_fetched_once(void **state)
+{
+    struct xsti_moe_bench_state b;
+    struct xst_moe_bench bench = good(XST_TARGET_PEER, XST_ROUTING_UNIFORM);
+    int64_t tokens = 0;
+    (void)state;
+    bench.experts = 16;
+    plan(&b, &bench, 2);
+    const int64_t experts = bench.experts / bench.ranks;
+    for (int64_t r = 0; r < bench.ranks; r++)
+        for (int64_t t = 0; t < b.main.tokens[r]; t++) {
+            int chosen = 0;
+            for (int64_t s = 0; s < bench.topk; s++)
+                chosen |= b.main.ids[r][t * bench.topk + s] < experts;
+            tokens += chosen;
+        }
+    assert_true(tokens < 1200);
+    assert_true(xsti_moe_bench_pulled_bytes(&b, &b.main, 1) == (double)tokens * 256 * 2);
+    assert_true(xsti_moe_bench_remote_bytes(&b, 1) < xsti_moe_bench_remote_bytes(&b, 0));
     xsti_moe_bench_close(&b);
 }
 
@@ -230,6 +255,7 @@ int main(void)
         cmocka_unit_test(a_share_leaves_for_the_host),
         cmocka_unit_test(more_tokens_than_a_buffer_holds),
         cmocka_unit_test(rows_between_peers_are_counted),
+        cmocka_unit_test(a_row_is_fetched_once),
         cmocka_unit_test(values_repeat_the_pool),
         cmocka_unit_test(bytes_of_values),
     };

@@ -525,32 +525,32 @@ void moe_y_free(const struct moe_world *world, uint16_t *y[MOE_MOST_P])
         free(y[r]);
 }
 
-#define IN_UNITS(when, how_far, turn, rows, how, pieces, blocks)                                                       \
+#define IN_UNITS(when, how_far, turn, rows, how, pieces, blocks, once)                                                 \
     {                                                                                                                  \
         .schedule = XST_SCHEDULE_##when, .lead = how_far, .group = turn, .tile_rows = rows,                            \
-        .store = XST_MOE_STORE_##how, .slices = pieces, .unit = blocks                                                 \
+        .store = XST_MOE_STORE_##how, .slices = pieces, .unit = blocks, .dedup = XST_MOE_DEDUP_##once                  \
     }
-#define ORDER(when, how_far, turn, rows, how, pieces) IN_UNITS(when, how_far, turn, rows, how, pieces, 1)
+#define ORDER(when, how_far, turn, rows, how, pieces, once) IN_UNITS(when, how_far, turn, rows, how, pieces, 1, once)
 
 const struct xst_moe_order *moe_orders(size_t *count_out)
 {
     static const struct xst_moe_order orders[] = {
-        ORDER(WAVE, 1, 1, 128, AT_ONCE, 1),
-        ORDER(WAVE, 1, 1, 64, AT_ONCE, 1),
-        ORDER(WAVE, 1, 1, 128, PACED, 4),
-        ORDER(WAVE, 1, 1, 64, PACED, 2),
-        ORDER(INTERLEAVED, 1, 1, 128, AT_ONCE, 1),
-        ORDER(INTERLEAVED, 17, 4, 64, AT_ONCE, 1),
-        ORDER(INTERLEAVED, 40, 3, 128, PACED, 8),
-        ORDER(INTERLEAVED, 5, 2, 64, PACED, 1),
-        ORDER(INTERLEAVED, 9, 1, 128, AT_ONCE, 1),
-        ORDER(INTERLEAVED, 100000, 1, 128, PACED, 2),
-        ORDER(WAVE, 1, 1, 256, AT_ONCE, 1),
-        ORDER(INTERLEAVED, 11, 2, 256, PACED, 4),
-        ORDER(INTERLEAVED, 6, 1, 256, AT_ONCE, 1),
-        IN_UNITS(INTERLEAVED, 1, 2, 128, AT_ONCE, 1, 3),
-        IN_UNITS(INTERLEAVED, 30, 1, 64, PACED, 2, 8),
-        IN_UNITS(WAVE, 1, 1, 256, AT_ONCE, 1, 2),
+        ORDER(WAVE, 1, 1, 128, AT_ONCE, 1, ON),
+        ORDER(WAVE, 1, 1, 64, AT_ONCE, 1, OFF),
+        ORDER(WAVE, 1, 1, 128, PACED, 4, OFF),
+        ORDER(WAVE, 1, 1, 64, PACED, 2, ON),
+        ORDER(INTERLEAVED, 1, 1, 128, AT_ONCE, 1, ON),
+        ORDER(INTERLEAVED, 17, 4, 64, AT_ONCE, 1, ON),
+        ORDER(INTERLEAVED, 40, 3, 128, PACED, 8, OFF),
+        ORDER(INTERLEAVED, 5, 2, 64, PACED, 1, OFF),
+        ORDER(INTERLEAVED, 9, 1, 128, AT_ONCE, 1, ON),
+        ORDER(INTERLEAVED, 100000, 1, 128, PACED, 2, ON),
+        ORDER(WAVE, 1, 1, 256, AT_ONCE, 1, OFF),
+        ORDER(INTERLEAVED, 11, 2, 256, PACED, 4, OFF),
+        ORDER(INTERLEAVED, 6, 1, 256, AT_ONCE, 1, ON),
+        IN_UNITS(INTERLEAVED, 1, 2, 128, AT_ONCE, 1, 3, ON),
+        IN_UNITS(INTERLEAVED, 30, 1, 64, PACED, 2, 8, OFF),
+        IN_UNITS(WAVE, 1, 1, 256, AT_ONCE, 1, 2, ON),
     };
     *count_out = sizeof orders / sizeof *orders;
     return orders;

@@ -13,7 +13,7 @@ import torch.distributed as dist
 from .. import _abi
 from .._library import call, word
 from ..errors import RangeError, UsageError
-from ..shapes import MOE_STORES, MoeOrder, MoeShape, MoeTiles
+from ..shapes import MOE_DEDUPS, MOE_STORES, MoeOrder, MoeShape, MoeTiles
 from ..simulate import knee
 from ._attention import dtype_word, unwatched
 from ._group import Ranks
@@ -282,6 +282,8 @@ def _order(order: MoeOrder, struct: _abi.xst_moe_layer, layer: Layer) -> _abi.xs
     """The order with its open choices made for the largest call."""
     if order.store not in MOE_STORES:
         raise UsageError(f'store is "{order.store}"; valid are {", ".join(MOE_STORES)}')
+    if order.dedup not in MOE_DEDUPS:
+        raise UsageError(f'dedup is "{order.dedup}"; valid are {", ".join(MOE_DEDUPS)}')
     rows = order.tile_rows or _tile_rows(struct)
     lead = order.lead
     if order.schedule == "interleaved" and lead == 0:
@@ -299,6 +301,7 @@ def _order(order: MoeOrder, struct: _abi.xst_moe_layer, layer: Layer) -> _abi.xs
         store=MOE_STORES.index(order.store),
         slices=order.slices,
         unit=order.unit,
+        dedup=MOE_DEDUPS.index(order.dedup),
     )
     probe = _abi.xst_moe_call.from_buffer_copy(layer.call)
     probe.w1 = probe.w2 = probe.y = probe.w1_scales = probe.w2_scales = ALIGN
