@@ -22,6 +22,7 @@ static const struct {
     {"head-dim", "fa-a2a"},
     {"seq", "fa-a2a"},
     {"batch", "fa-a2a"},
+    {"as-traced", "fa-a2a"},
     {"hidden", "moe"},
     {"inter", "moe"},
     {"experts", "moe"},
@@ -104,6 +105,7 @@ static void fill_options(struct cli *cli, struct simulation *simulation)
     options->exact_links = cli_given(cli, "exact-links");
     options->dispersion = cli_given(cli, "dispersion");
     options->bystanders = cli_given(cli, "bystanders");
+    options->as_traced = cli_given(cli, "as-traced");
     options->ingress_bytes_per_us = 1000 * real_or(cli, "ingress-gb-per-s", 0);
     options->no_free_run = cli_given(cli, "no-free-run");
     options->seed = (uint64_t)cli_int(cli, "seed");

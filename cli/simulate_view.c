@@ -96,6 +96,9 @@ static void print_head(const struct cli *cli, FILE *out, const struct xst_profil
         fprintf(out, "without its exchange %s us, exposed communication %s us (%.1f %%)\n",
                 us(result->free_us, a, sizeof a), us(result->exposed_us, b, sizeof b),
                 100 * result->exposed_us / result->makespan_us);
+    if (simulation->kind == SIMULATION_FA_A2A)
+        fprintf(out, "the last store was issued after %s us; a fence and the peers' flags take %s us behind it\n",
+                us(result->sender_us, a, sizeof a), us(result->publish_us, b, sizeof b));
     if (simulation->kind == SIMULATION_MOE && simulation->moe.exchange)
         fprintf(out, "all ranks past the barrier after %s us, then %s us of combine\n",
                 us(result->barrier_us, a, sizeof a), us(result->combine_us, b, sizeof b));
@@ -220,6 +223,8 @@ void cli_simulation_put(json_t *document, const struct xst_profile *profile, con
     json_object_set_new(document, "seed", json_integer((json_int_t)simulation->options.seed));
     if (simulation->kind == SIMULATION_MOE)
         put_moe(document, simulation);
+    if (simulation->kind == SIMULATION_FA_A2A)
+        json_object_set_new(document, "publish_us", cli_number(result->publish_us));
     json_object_set_new(document, "makespan_us", cli_number(result->makespan_us));
     json_object_set_new(document, "sender_us", cli_number(result->sender_us));
     json_object_set_new(document, "free_us", result->free_us >= 0 ? cli_number(result->free_us) : json_null());

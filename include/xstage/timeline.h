@@ -86,6 +86,14 @@ struct xst_timeline_machine {
 enum xst_status xst_timeline_machine_read(const struct xst_path *path, int64_t producers, double bytes, int extrapolate,
                                           struct xst_timeline_machine *machine_out, struct xst_diag *diag);
 
+/* A computing role of several warpgroups whose burst stalled: each waits for its own stores, so they may begin the next tile out of
+ * step, and then wait for operands that the others have not released yet. Zero: the role is one. */
+struct xst_out_of_step {
+    double extra_frac; /* a tile out of step takes this much longer */
+    double enter;      /* probability after a burst that took twice its floor and more */
+    double stay;       /* probability to go through another tile like that */
+};
+
 /* Ranks beyond one NVLink domain. Consecutive ranks form a domain; what crosses domains goes over their network interfaces, all of
  * a domain together, each way on its own, shared fairly, and needs `latency_us` more to be visible. Zero: one domain. */
 struct xst_scale_out {
@@ -179,12 +187,14 @@ struct xst_timeline_config {
     struct xst_scale_out scale_out; /* its latency is part of visible_us and signal_us here */
     int exact_links;                /* settled at every change, with any number of ranks */
     int64_t
-        slices; /* bulk stores: a tile leaves in so many pieces, the first at its end, the others evenly over the next
+        slices; /* bulk stores, or a role of its own: a tile leaves in so many pieces, the first at its end, the others evenly over the next
                      * tile's work (17), or at once when its SM is done; 0 and 1: at once */
     double pull_hold_us; /* no pull begins earlier than this after the last rank of its group started */
     int bystanders;      /* a tile's loads queue behind stores (16) ... */
     double prefetch_us;  /* ... beyond what was loaded ahead */
-    int free_exchange;   /* stores and pulls take no time at all: the kernel without its exchange */
+    struct xst_out_of_step out_of_step;
+    int queue_full;    /* bulk stores: more copies than the engine holds, so issue lasts until the release */
+    int free_exchange; /* stores and pulls take no time at all: the kernel without its exchange */
     uint64_t seed;
     int64_t event_limit; /* 0: none */
     double series_step_us;
@@ -239,6 +249,7 @@ struct xst_timeline_result {
     double exposed_us;  /* makespan - free */
     double barrier_us;  /* moe with its exchange: the last rank has passed the barrier before the combine; else 0 */
     double combine_us;  /* the longest sum of a rank behind it; makespan_us has both */
+    double publish_us;  /* fa-a2a: fence and flag behind the last store; makespan_us has it */
     double sent_bytes;
     double received_bytes;
     double pulled_bytes;
@@ -269,9 +280,11 @@ struct xst_timeline_options {
     double rate_step_us;
     struct xst_scale_out scale_out;
     int exact_links;
-    int64_t slices;              /* bulk stores: pieces a tile leaves in over the next tile's work; 0 and 1: at once */
+    int64_t
+        slices; /* bulk stores, or a role of its own: pieces a tile leaves in over the next tile's work; 0 and 1: at once */
     int dispersion;              /* groups of the path; XST_ERR_NO_DATA when the profile does not know them */
     int bystanders;              /* (16); XST_ERR_NO_DATA when the profile does not know Q_free */
+    int as_traced;               /* fa-a2a: Q and warpgroups out of step as traces of the kernel show them */
     double ingress_bytes_per_us; /* 0: R */
     int no_free_run;             /* leave out the second run without exchange */
     uint64_t seed;

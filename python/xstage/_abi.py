@@ -1172,6 +1172,12 @@ class xst_timeline_machine(Structure):
     ]
 
 
+class xst_out_of_step(Structure):
+    _fields_ = [
+        ("extra_frac", c_double), ("enter", c_double), ("stay", c_double)
+    ]
+
+
 class xst_scale_out(Structure):
     _fields_ = [
         ("domain_ranks", c_int64), ("nic_bytes_per_us", c_double), ("latency_us", c_double)
@@ -1213,10 +1219,10 @@ class xst_timeline_config(Structure):
         ("mixes", POINTER(xst_mix)), ("mix_count", c_int64), ("post_delay_us", c_double), ("work_spread", c_double),
         ("start_skew_us", c_double), ("rate_step_us", c_double), ("scale_out", xst_scale_out), ("exact_links", c_int),
         ("slices", c_int64), ("pull_hold_us", c_double), ("bystanders", c_int), ("prefetch_us", c_double),
-        ("free_exchange", c_int), ("seed", c_uint64), ("event_limit", c_int64), ("series_step_us", c_double),
-        ("series_count", c_int64), ("kind_names", c_char_p * 4), ("context", c_void_p), ("next", c_void_p),
-        ("pull", c_void_p), ("describe", c_void_p), ("counter_name", c_void_p), ("span", c_void_p),
-        ("span_context", c_void_p)
+        ("out_of_step", xst_out_of_step), ("queue_full", c_int), ("free_exchange", c_int), ("seed", c_uint64),
+        ("event_limit", c_int64), ("series_step_us", c_double), ("series_count", c_int64), ("kind_names", c_char_p * 4),
+        ("context", c_void_p), ("next", c_void_p), ("pull", c_void_p), ("describe", c_void_p),
+        ("counter_name", c_void_p), ("span", c_void_p), ("span_context", c_void_p)
     ]
 
 
@@ -1245,11 +1251,11 @@ class xst_timeline_point(Structure):
 class xst_timeline_result(Structure):
     _fields_ = [
         ("makespan_us", c_double), ("sender_us", c_double), ("free_us", c_double), ("exposed_us", c_double),
-        ("barrier_us", c_double), ("combine_us", c_double), ("sent_bytes", c_double), ("received_bytes", c_double),
-        ("pulled_bytes", c_double), ("tiles", c_int64), ("bursts", c_int64), ("events", c_int64),
-        ("waited", c_int64 * 4), ("issue_us", c_double), ("issue_max_us", c_double), ("backlog_peak_bytes", c_double),
-        ("ranks", POINTER(xst_rank_account)), ("rank_count", c_int64), ("series", POINTER(xst_timeline_point)),
-        ("series_count", c_int64)
+        ("barrier_us", c_double), ("combine_us", c_double), ("publish_us", c_double), ("sent_bytes", c_double),
+        ("received_bytes", c_double), ("pulled_bytes", c_double), ("tiles", c_int64), ("bursts", c_int64),
+        ("events", c_int64), ("waited", c_int64 * 4), ("issue_us", c_double), ("issue_max_us", c_double),
+        ("backlog_peak_bytes", c_double), ("ranks", POINTER(xst_rank_account)), ("rank_count", c_int64),
+        ("series", POINTER(xst_timeline_point)), ("series_count", c_int64)
     ]
 
 
@@ -1257,9 +1263,9 @@ class xst_timeline_options(Structure):
     _fields_ = [
         ("issuer", c_int), ("coupling", c_int), ("work_spread", c_double), ("start_skew_us", c_double),
         ("rate_step_us", c_double), ("scale_out", xst_scale_out), ("exact_links", c_int), ("slices", c_int64),
-        ("dispersion", c_int), ("bystanders", c_int), ("ingress_bytes_per_us", c_double), ("no_free_run", c_int),
-        ("seed", c_uint64), ("event_limit", c_int64), ("series_step_us", c_double), ("series_count", c_int64),
-        ("extrapolate", c_int), ("span", c_void_p), ("span_context", c_void_p)
+        ("dispersion", c_int), ("bystanders", c_int), ("as_traced", c_int), ("ingress_bytes_per_us", c_double),
+        ("no_free_run", c_int), ("seed", c_uint64), ("event_limit", c_int64), ("series_step_us", c_double),
+        ("series_count", c_int64), ("extrapolate", c_int), ("span", c_void_p), ("span_context", c_void_p)
     ]
 
 

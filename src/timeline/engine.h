@@ -48,6 +48,8 @@ struct xsti_sm {
     struct xst_tile tile;
     int32_t need;        /* which of the tile's needs it waits for */
     int32_t next_waiter; /* of the same counter; -1: last */
+    int stalled;         /* its last burst took twice its floor and more */
+    int out_of_step;
     /* staging */
     int32_t slots_used;
     int32_t fifo_first, fifo_count;
@@ -212,8 +214,10 @@ enum xst_status xsti_sum_up(struct xsti_timeline *timeline, const struct xsti_re
 /* network.c */
 void xsti_network_settle(struct xsti_timeline *timeline);
 
-/* random.c: standard normal from (seed, a, b, c) alone */
+/* random.c: from (seed, a, b, c) alone: standard normal */
 double xsti_timeline_normal(uint64_t seed, uint64_t a, uint64_t b, uint64_t c);
+/* uniform in [0, 1) from the same, other bits of them */
+double xsti_timeline_uniform(uint64_t seed, uint64_t a, uint64_t b, uint64_t c);
 
 #pragma GCC visibility pop
 

@@ -2,11 +2,27 @@
  *
  * Attention + all-to-all tile by tile: CTA c of a rank takes tiles c, c + K, ... of the rank's walk.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/diag.h"
 #include "timeline/kernel.h"
+
+/* What traces of the kernel between two H200 say (data/h200x2-fa-a2a-steps.csv, bench/fa_a2a_steps.py), with T the mean issue of the
+ * first wave: Q as plain stores of two warpgroups meet it, V - R T, as a share of Q(K); R of bulk copies of one row, (V - Q)/T, as
+ * a share of R; and warpgroups out of step. */
+static const double TRACED_CAPACITY_FRAC = 0.66, TRACED_ROW_COPIES_FRAC = 0.66;
+static const struct xst_out_of_step TRACED_PLAIN = {.extra_frac = 0.16, .enter = 0.34, .stay = 0.34},
+                                    TRACED_BULK = {.extra_frac = 0.17, .enter = 0.26, .stay = 0.27};
+
+/* Idle time of one bulk load on every SM at once, of memory that the L2 serves: what a pipeline needs to fill again once its loads
+ * have been late. 4 KiB 0.83 us, 64 KiB 2.47 us on 132 SMs (data/h200x2-bystander.csv). */
+static const double LOAD_FIRST_US = 0.72, LOAD_BYTES_PER_US = 4.94e6;
+
+/* Copies of one burst that the bulk engine takes without making the issuer wait: 12 of 4 KiB it does, 16 not
+ * (data/h200-host-variants.csv). */
+enum { QUEUE_COPIES = 12 };
 
 /* Where a tile's remote rows go. Most tiles have one owner: mix d. A tile that spans owners has a mix of its own for every
  * sender that owns part of it, since own rows stay at home. */
@@ -134,6 +150,23 @@ static int next(void *context, int64_t rank, int64_t sm, int64_t taken, struct x
     return 1;
 }
 
+/* Keys and values of one inner step, loaded by every SM. */
+static double refill_us(const struct xst_fa_a2a_shape *shape, const struct xst_fa_a2a_plan *plan,
+                        const struct xst_fa_a2a_counts *counts)
+{
+    const double bytes = 2.0 * (double)(plan->tile_cols * shape->head_dim * shape->element_bytes);
+    return LOAD_FIRST_US + bytes * (double)counts->producers / LOAD_BYTES_PER_US;
+}
+
+/* Behind its last store every rank fences, sets a flag at every other and waits for theirs. */
+static void publish(const struct xst_timeline_config *config, struct xst_timeline_result *result)
+{
+    result->publish_us = config->machine.visible_us + config->machine.signal_us;
+    result->makespan_us = fmax(result->makespan_us, result->sender_us + result->publish_us);
+    if (result->free_us >= 0)
+        result->exposed_us = result->makespan_us - result->free_us;
+}
+
 enum xst_status xst_timeline_fa_a2a(const struct xst_profile *profile, const struct xst_fa_a2a_shape *shape,
                                     const struct xst_fa_a2a_plan *plan, const struct xst_timeline_options *options,
                                     struct xst_timeline_result *result_out, struct xst_diag *diag)
@@ -150,12 +183,24 @@ enum xst_status xst_timeline_fa_a2a(const struct xst_profile *profile, const str
         config.staging_slots = whole.staging_slots;
         config.prefetch_us =
             (double)whole.stages * fa.counts.tile_us / (double)fa.counts.kv_blocks; /* K/V tiles loaded ahead */
+        config.prefetch_us = fmax(config.prefetch_us - refill_us(shape, &whole, &fa.counts), 0);
+        if (options->as_traced) {
+            config.queue_full = plan->method == XST_METHOD_BULK && whole.tile_rows > QUEUE_COPIES; /* a copy a row */
+            if (shape->head_dim == 128 && whole.tile_rows == 128) /* the others take turns */
+                config.out_of_step = config.queue_full ? TRACED_BULK : TRACED_PLAIN;
+            if (config.queue_full)
+                config.machine.drain_bytes_per_us *= TRACED_ROW_COPIES_FRAC;
+            else
+                config.machine.capacity_bytes *= TRACED_CAPACITY_FRAC;
+        }
         config.mixes = fa.mixes;
         config.mix_count = fa.mix_count;
         config.kind_names[0] = "attention";
         config.context = &fa;
         config.next = next;
         status = xsti_kernel_run(&config, options, NULL, result_out, diag);
+        if (status == XST_OK)
+            publish(&config, result_out);
     }
     free(fa.mixes);
     free(fa.ranks);

@@ -32,13 +32,18 @@ enum xst_status xsti_timeline_check(const struct xst_timeline_config *config, st
     XSTI_TRY(range(diag, "visible_us", machine->visible_us, 0, 1e9));
     XSTI_TRY(range(diag, "groups", (double)machine->groups, 0, MOST_SMS));
     XSTI_TRY(range(diag, "slices", (double)config->slices, 0, 1024));
-    if (config->slices > 1 && (machine->method != XST_METHOD_BULK || config->coupling == XST_COUPLING_COMPLETION))
-        return xsti_fail(diag, XST_ERR_RANGE, "timeline: %lld slices need bulk stores that nobody waits for",
+    if (config->slices > 1 && ((machine->method != XST_METHOD_BULK && config->issuer != XST_ISSUER_ROLE) ||
+                               config->coupling == XST_COUPLING_COMPLETION))
+        return xsti_fail(diag, XST_ERR_RANGE,
+                         "timeline: %lld slices need bulk stores or a role of their own, and nobody who waits",
                          (long long)config->slices);
     XSTI_TRY(range(diag, "pull_hold_us", config->pull_hold_us, 0, 1e9));
     XSTI_TRY(range(diag, "prefetch_us", config->prefetch_us, 0, 1e9));
     if (config->bystanders)
         XSTI_TRY(range(diag, "free_capacity_bytes", machine->free_capacity_bytes, 0, 1e18));
+    XSTI_TRY(range(diag, "out_of_step.extra_frac", config->out_of_step.extra_frac, 0, 10));
+    XSTI_TRY(range(diag, "out_of_step.enter", config->out_of_step.enter, 0, 1));
+    XSTI_TRY(range(diag, "out_of_step.stay", config->out_of_step.stay, 0, 1));
     XSTI_TRY(range(diag, "share_spread", machine->share_spread, 0, 10));
     XSTI_TRY(range(diag, "work_spread", config->work_spread, 0, 10));
     XSTI_TRY(range(diag, "start_skew_us", config->start_skew_us, 0, 1e12));

@@ -109,6 +109,18 @@ static double wait_for_loads(struct xsti_rank *rank, int32_t id)
     return delay_us;
 }
 
+/* Does this tile go out of step: how much longer it takes. Warpgroups that wait for the same late operands are in step again. */
+static double step_factor(struct xsti_rank *rank, int32_t id, int waits)
+{
+    const struct xst_out_of_step *const way = &rank->config->out_of_step;
+    struct xsti_sm *const sm = &rank->sms[id];
+    const double chance = waits ? 0 : sm->out_of_step ? way->stay : sm->stalled ? way->enter : 0;
+    sm->stalled = 0;
+    sm->out_of_step = chance > 0 && xsti_timeline_uniform(rank->config->seed, (uint64_t)rank->index * 2, (uint64_t)id,
+                                                          (uint64_t)sm->taken) < chance;
+    return sm->out_of_step ? 1 + way->extra_frac : 1;
+}
+
 static void start_work(struct xsti_rank *rank, int32_t id)
 {
     struct xsti_sm *const sm = &rank->sms[id];
@@ -117,8 +129,11 @@ static void start_work(struct xsti_rank *rank, int32_t id)
     if (spread > 0)
         work_us *= exp(spread * xsti_timeline_normal(rank->config->seed, (uint64_t)rank->index * 2, (uint64_t)id,
                                                      (uint64_t)sm->taken));
+    const double late_us = rank->config->bystanders ? wait_for_loads(rank, id) : 0;
+    if (rank->config->out_of_step.extra_frac > 0)
+        work_us *= step_factor(rank, id, late_us > 0);
     sm->state = XSTI_SM_WORK;
-    sm->since_us = rank->now_us + (rank->config->bystanders ? wait_for_loads(rank, id) : 0);
+    sm->since_us = rank->now_us + late_us;
     xsti_queue_set(&rank->timers, 2 * id, sm->since_us + work_us);
     xsti_store_pace(rank, id, work_us);
 }

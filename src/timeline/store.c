@@ -39,7 +39,7 @@ static int completion(const struct xsti_rank *rank)
 /* A bulk store's issue does not wait for acceptance, unless it is asked to wait for completion. */
 static int issue_leaves_early(const struct xsti_rank *rank)
 {
-    return rank->config->machine.method == XST_METHOD_BULK && !completion(rank);
+    return rank->config->machine.method == XST_METHOD_BULK && !completion(rank) && !rank->config->queue_full;
 }
 
 static void settle(struct xsti_rank *rank, struct xsti_sm *sm)
@@ -316,6 +316,7 @@ static void accepted(struct xsti_rank *rank, int32_t id)
     account->issue_max_us = fmax(account->issue_max_us, issue_us);
     sm->store_floor_us += issue_us - stall_us;
     sm->store_stall_us += stall_us;
+    sm->stalled = stall_us > burst.accept_floor_us;
     sm->end_us = rank->now_us;
     emit_issue(rank, id, &burst, sm->accept_us, rank->now_us);
     sm->accepting = 0;

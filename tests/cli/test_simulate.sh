@@ -20,6 +20,13 @@ json out 'len(d["backlog"]) > 100 and all(p["backlog_bytes"] >= 0 for p in d["ba
 json t.json 'sum(e["ph"] == "X" and e["name"] == "attention" for e in d["traceEvents"]) == 2 * 6 * 36'
 json t.json '{"backlog", "egress"} <= {e["name"] for e in d["traceEvents"] if e["ph"] == "C"}'
 python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("t.svg")' || fail "t.svg is not XML"
+# Attention ends with a fence and a flag; warpgroups out of step make it longer, and belong to it alone.
+expect 0 simulate fa-a2a --heads 24 --head-dim 128 --seq 8K --tflops 640 --profile "$tree/profiles/h200x2-calibrated.json" --bystanders --dispersion --json -q
+json out 'abs(d["publish_us"] - 1.5 * 1.9409) < 1e-3 and d["makespan_us"] >= d["sender_us"] + d["publish_us"] - 1e-9'
+mv out plain
+expect 0 simulate fa-a2a --heads 24 --head-dim 128 --seq 8K --tflops 640 --profile "$tree/profiles/h200x2-calibrated.json" --bystanders --dispersion --as-traced --json -q
+json out 'd["exposed_us"] > 1.2 * json.load(open("plain"))["exposed_us"]'
+expect 2 simulate moe --preset qwen3-30b --as-traced -q
 expect 0 simulate fa-a2a --preset flux1 --ranks 4 --csv -q
 [ "$(wc -l <out)" -eq 5 ] || fail "CSV of $(wc -l <out) lines, wanted 5"
 
