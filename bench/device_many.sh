@@ -37,6 +37,21 @@ while [ "$i" -lt "$gpus" ]; do
     i=$((i + 1))
 done
 
+# Who can send how much to whom: every ordered pair, every device over all others, 1 to GPUS - 1 senders to one receiver, all to all.
+several()
+{
+    name=$1
+    shift
+    sweep "$name" "$@" --target peer -K 132 -B 16K,32K --precision 0.01
+}
+for method in st16 bulk; do
+    several "pairs-$method" --method "$method" --pairs
+    several "each-over-all-$method" --method "$method" --pairs --all-peers
+    several "senders-$method" --method "$method" -G 0,5,12 --senders "1..$((gpus - 1))" --all-to-all
+done
+step report 20 "$xstage" report "$out"/senders-st16.csv "$out"/each-over-all-st16.csv --profile "$out/calibrate-0-1/profile.json" \
+    -o "$out/senders.html" --svg "$out/figures"
+
 # R and Q of one sender over all its peers in turn, beside one peer alone.
 for method in st16 bulk; do
     sweep "all-peers-$method" -K 8,32,66,132 -B 8K,16K,32K,64K -G 0,1,2,4,8,16 --target peer --method "$method" --all-peers

@@ -38,7 +38,15 @@ static const struct cli_option options[] = {
      .fallback = "periodic",
      .help = "one burst on an empty path, bursts free to drift, or bursts started together on a clock"},
     CLI_PATH_OPTIONS,
-    {.name = "all-peers", .kind = CLI_FLAG, .help = "bursts go to all other devices of the machine in turn"},
+    SWEEP("senders", 0, CLI_SWEEP_INT, "N", 1, 64, NULL,
+          "incast: so many devices send to the second one at once; a row for each of them"),
+    {.name = "all-to-all",
+     .kind = CLI_FLAG,
+     .help = "every device sends at once, burst b of device r to r + 1 + b; a row for each"},
+    {.name = "all-peers", .kind = CLI_FLAG, .help = "one device sends to all others in turn"},
+    {.name = "pairs",
+     .kind = CLI_FLAG,
+     .help = "every device to every other, one pair after the other; with --all-peers every device to all others"},
     {.name = "bursts",
      .kind = CLI_INT,
      .arg = "N",
@@ -117,6 +125,8 @@ static const struct cli_example examples[] = {
      "A gap sweep of the host path of GPU 0; host.json beside it keeps the machine's facts and clock readings."},
     {"xstage measure --machine cuda:0,1 --mode isolated -K 132 -B 4K..64K:x2 --method bulk",
      "Isolated bulk bursts to a peer GPU."},
+    {"xstage measure --machine cuda:0,1,2,3 -K 132 -B 32K --senders 1,2,3 --all-to-all --all-peers -o many.csv",
+     "Four GPUs: one, two and three of them to one, all to all, and one to all others; `xstage report` draws R against senders."},
     {"xstage measure --machine sim:h200-host --target host -K 8,32,132 -B 16K --csv",
      "The same from a synthetic machine."},
     {NULL, NULL},
@@ -129,7 +139,8 @@ static const char about[] =
     "With -o FILE.csv the rows are written there, and to FILE.json the machine's facts with clock and throttle readings; "
     "other kinds of row go to FILE-bystander.csv, FILE-loop.csv and FILE-per-producer.csv. Ctrl-C and --timeout end the "
     "sweep and keep the complete rows.\n\n"
-    "Machines: cuda, cuda:0,1 (the first sends), sim:NAME from a stored profile, and sim:producers=132,drain=372GB/s,"
+    "Several devices at once (--senders, --all-to-all) begin when all of them have arrived; every sender has a row with its own times, and columns that say who sent where.\n\n"
+    "Machines: cuda, cuda:0,1 (the first sends), sim:NAME from a stored profile (sim:NAME,devices=8,ingress=371GB/s: so many of it), and sim:producers=132,drain=372GB/s,"
     "per-producer=19KiB,total=2.4MiB,floor=50GB/s,fence=2us,spread=0.25,noise=0.02,seed=1.";
 
 struct job {
@@ -160,7 +171,6 @@ static enum xst_status read_common(struct cli *cli, const struct xst_machine *ma
     request->pitch_bytes = cli_int(cli, "pitch-bytes");
     request->period_us = cli_real(cli, "period-us");
     request->reps = cli_int(cli, "reps");
-    request->all_peers = cli_given(cli, "all-peers");
     if (request->probe == XST_PROBE_BURST)
         request->bursts = request->mode == XST_MODE_ISOLATED ? 1 : cli_int(cli, "bursts");
     if (request->probe == XST_PROBE_LOOP) {
@@ -169,6 +179,41 @@ static enum xst_status read_common(struct cli *cli, const struct xst_machine *ma
         request->load_span_bytes = cli_int(cli, "load-span-bytes");
         request->span_us = cli_real(cli, "span-us");
     }
+    return XST_OK;
+}
+
+/* Who sends to whom: a request for each. */
+struct flows {
+    struct xst_measure_request *list;
+    size_t count;
+};
+
+static void add_flow(struct flows *flows, enum xst_flow flow, int64_t senders, int64_t sender, int64_t receiver)
+{
+    flows->list[flows->count++] =
+        (struct xst_measure_request){.flow = flow, .senders = senders, .sender = sender, .receiver = receiver};
+}
+
+/* What the options ask for, in their order; none of them: the first device to the second. */
+static enum xst_status find_flows(struct cli *cli, const struct xst_machine *machine, struct flows *flows)
+{
+    const struct cli_sweep *const senders = cli_sweep_of(cli, "senders");
+    const int64_t devices = xst_machine_devices(machine);
+    const int peers = cli_given(cli, "all-peers"), pairs = cli_given(cli, "pairs");
+    flows->list = calloc(senders->count + 2 + (size_t)(devices * (devices + 1)), sizeof *flows->list);
+    if (!flows->list)
+        return cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < senders->count; i++)
+        add_flow(flows, XST_FLOW_INCAST, (int64_t)senders->values[i], 0, 0);
+    if (cli_given(cli, "all-to-all"))
+        add_flow(flows, XST_FLOW_ROTATION, 0, 0, 0);
+    for (int64_t d = 0; d < (peers ? (pairs ? devices : 1) : 0); d++)
+        add_flow(flows, XST_FLOW_SPREAD, 0, d, 0);
+    for (int64_t d = 0; pairs && !peers && d < devices * devices; d++)
+        if (d / devices != d % devices)
+            add_flow(flows, XST_FLOW_PAIR, 0, d / devices, d % devices);
+    if (flows->count == 0)
+        add_flow(flows, XST_FLOW_PAIR, 0, 0, 0);
     return XST_OK;
 }
 
@@ -182,7 +227,8 @@ static enum xst_status make_requests(struct cli *cli, struct job *job)
 {
     enum { MOST_CELLS = 1000000 };
     struct xst_measure_request common = {0};
-    const enum xst_status status = read_common(cli, job->machine, &common);
+    struct flows flows = {NULL, 0};
+    enum xst_status status = read_common(cli, job->machine, &common);
     const struct cli_sweep *const producers = cli_sweep_of(cli, "producers"), *const bytes = cli_sweep_of(cli, "bytes");
     const struct cli_sweep *const last = last_axis(cli, common.probe);
     if (status != XST_OK)
@@ -191,18 +237,25 @@ static enum xst_status make_requests(struct cli *cli, struct job *job)
         cli_hint(cli, "for example: xstage measure --machine cuda --producers 132 --bytes 16K --gap-us 0..60:5");
         return cli_say(&cli->diag, XST_ERR_USAGE, "--%s is needed", producers->count ? "bytes" : "producers");
     }
-    if ((double)producers->count * (double)bytes->count * (double)last->count > MOST_CELLS)
-        return cli_say(&cli->diag, XST_ERR_USAGE, "the sweeps make more than %d cells", MOST_CELLS);
-    job->count = producers->count * bytes->count * last->count;
-    job->requests = calloc(job->count, sizeof *job->requests);
-    if (!job->requests)
-        return cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
-    for (size_t i = 0; i < job->count; i++) {
+    status = find_flows(cli, job->machine, &flows);
+    if (status == XST_OK &&
+        (double)flows.count * (double)producers->count * (double)bytes->count * (double)last->count > MOST_CELLS)
+        status = cli_say(&cli->diag, XST_ERR_USAGE, "the sweeps make more than %d cells", MOST_CELLS);
+    job->count = status == XST_OK ? flows.count * producers->count * bytes->count * last->count : 0;
+    job->requests = calloc(job->count + 1, sizeof *job->requests);
+    if (status == XST_OK && !job->requests)
+        status = cli_say(&cli->diag, XST_ERR_MEMORY, "out of memory");
+    for (size_t i = 0; status == XST_OK && i < job->count; i++) {
         struct xst_measure_request *const request = &job->requests[i];
         const double value = last->values[i % last->count];
-        const size_t rest = i / last->count;
+        const size_t rest = i / last->count, outer = rest / bytes->count;
+        const struct xst_measure_request *const flow = &flows.list[outer / producers->count];
         *request = common;
-        request->producers = (int64_t)producers->values[rest / bytes->count];
+        request->flow = flow->flow;
+        request->senders = flow->senders;
+        request->sender = flow->sender;
+        request->receiver = flow->receiver;
+        request->producers = (int64_t)producers->values[outer % producers->count];
         request->bytes_per_producer = (int64_t)bytes->values[rest % bytes->count];
         if (common.probe == XST_PROBE_BURST)
             request->gap_us = value;
@@ -211,7 +264,8 @@ static enum xst_status make_requests(struct cli *cli, struct job *job)
         else
             request->slices = (int64_t)value;
     }
-    return XST_OK;
+    free(flows.list);
+    return status;
 }
 
 static struct cli_table table_of(const struct job *job)

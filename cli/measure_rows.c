@@ -14,6 +14,7 @@ static const char *target_text(enum xst_target target, enum xst_direction direct
 #define CELL_MODE(record, name)   cli_text_cell(xst_mode_text(((const struct record *)row)->name))
 #define CELL_METHOD(record, name) cli_text_cell(xst_method_text(((const struct record *)row)->name))
 #define CELL_OP(record, name)     cli_text_cell(xst_bystander_op_text(((const struct record *)row)->name))
+#define CELL_FLOW(record, name)   cli_text_cell(xst_flow_text(((const struct record *)row)->name))
 #define CELL_INT(record, name)    cli_int_cell(((const struct record *)row)->name)
 #define CELL_REAL(record, name)   cli_real_cell(((const struct record *)row)->name)
 #define CELL_TARGET(record, name)                                                                                      \
@@ -27,6 +28,7 @@ static const char *target_text(enum xst_target target, enum xst_direction direct
 
 #define X(kind, name, low, high, meaning) GETTER(xst_sample, kind, name)
 XST_SAMPLE_FIELDS(X)
+XST_SAMPLE_FLOW_FIELDS(X)
 #undef X
 #define X(kind, name, low, high, meaning) GETTER(xst_bystander_sample, kind, name)
 XST_BYSTANDER_FIELDS(X)
@@ -36,7 +38,8 @@ XST_LOOP_FIELDS(X)
 #undef X
 
 #define X(kind, name, low, high, meaning) COLUMN(xst_sample, name)
-static const struct cli_column sample_columns[] = {XST_SAMPLE_FIELDS(X)};
+static const struct cli_column sample_columns[] = {XST_SAMPLE_FIELDS(X)},
+                               flow_columns[] = {XST_SAMPLE_FIELDS(X) XST_SAMPLE_FLOW_FIELDS(X)};
 #undef X
 #define X(kind, name, low, high, meaning) COLUMN(xst_bystander_sample, name)
 static const struct cli_column bystander_columns[] = {XST_BYSTANDER_FIELDS(X)};
@@ -47,8 +50,13 @@ static const struct cli_column loop_columns[] = {XST_LOOP_FIELDS(X)};
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* Who sends to whom is shown when it is more than one device to the next. */
 struct cli_table cli_sample_table(const struct xst_samples *samples)
 {
+    for (size_t i = 0; i < samples->row_count; i++)
+        if (samples->rows[i].flow != XST_FLOW_PAIR || samples->rows[i].senders > 0)
+            return (struct cli_table){flow_columns, COUNT(flow_columns), samples->rows, samples->row_count,
+                                      sizeof *samples->rows};
     return (struct cli_table){sample_columns, COUNT(sample_columns), samples->rows, samples->row_count,
                               sizeof *samples->rows};
 }

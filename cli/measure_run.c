@@ -26,27 +26,34 @@ struct watch {
     struct cli *cli;
     struct xst_measure_sink rows;
     struct cli_readings *readings;
+    size_t seen; /* cells */
     int terminal;
 };
 
 enum xst_status cli_machine_open(struct cli *cli, const char *spec, struct xst_machine **machine_out)
 {
     struct xst_profile profile = {0};
-    if (strncmp(spec, "sim:", 4) != 0 || spec[4] == '\0' || strchr(spec, '='))
+    char name[PATH_MAX];
+    const size_t length = strcspn(spec, ",");
+    if (strncmp(spec, "sim:", 4) != 0 || spec[4] == '\0' || strcspn(spec, "=") < length || length >= sizeof name)
         return xst_machine_open(spec, machine_out, &cli->diag);
-    enum xst_status status = cli_profile_read(cli, spec + 4, &profile);
+    memcpy(name, spec + 4, length - 4);
+    name[length - 4] = '\0';
+    enum xst_status status = cli_profile_read(cli, name, &profile);
     if (status == XST_OK)
-        status = xst_machine_open_profile(&profile, cli_has(cli, "seed") ? (uint64_t)cli_int(cli, "seed") : 1,
-                                          machine_out, &cli->diag);
+        status = xst_machine_open_profile_many(&profile, spec[length] ? spec + length + 1 : "",
+                                               cli_has(cli, "seed") ? (uint64_t)cli_int(cli, "seed") : 1, machine_out,
+                                               &cli->diag);
     xst_profile_free(&profile);
     return status;
 }
 
-static void read_state(struct cli_readings *readings, const struct xst_measure_extras *extras)
+/* `first`: of its cell; several senders have a row each. */
+static void read_state(struct cli_readings *readings, const struct xst_measure_extras *extras, int first)
 {
     const double clock = extras->sm_clock_ghz;
-    readings->cells++;
-    readings->imprecise += !extras->precise;
+    readings->cells += first;
+    readings->imprecise += first && !extras->precise;
     readings->verified_bytes += extras->verified_bytes;
     if (clock > 0 && (readings->sm_clock_ghz_low == 0 || clock < readings->sm_clock_ghz_low))
         readings->sm_clock_ghz_low = clock;
@@ -59,7 +66,8 @@ static void read_state(struct cli_readings *readings, const struct xst_measure_e
 static enum xst_status on_row(void *user, const struct xst_measure_row *row, struct xst_diag *diag)
 {
     struct watch *const watch = user;
-    read_state(watch->readings, &row->extras);
+    read_state(watch->readings, &row->extras, row->index + 1 > watch->seen);
+    watch->seen = row->index + 1;
     if (watch->terminal)
         fprintf(stderr, "\rxstage %s: cell %zu of %zu, about %.0f s left   ", watch->cli->command->name, row->index + 1,
                 row->count, row->seconds_left);
@@ -174,6 +182,8 @@ json_t *cli_facts_json(const struct xst_machine_facts *facts, const struct cli_r
     json_object_set_new(object, "cuda", cli_string(facts->cuda));
     json_object_set_new(object, "date", cli_string(facts->date));
     json_object_set_new(object, "origin", cli_string(facts->origin));
+    if (facts->note[0])
+        json_object_set_new(object, "note", cli_string(facts->note));
     set_measure(object, "sm_count", &facts->sm_count);
     set_measure(object, "sm_clock_ghz", &facts->sm_clock_ghz);
     set_measure(object, "l2_bytes", &facts->l2_bytes);

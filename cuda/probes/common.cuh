@@ -73,13 +73,18 @@ __host__ __device__ __forceinline__ uint32_t payload_base(uint32_t seed, uint32_
 
 /* ---- addresses: everything that needs a division happens here, outside the store loops ---- */
 
+/* Which target a producer's burst goes to. */
+__host__ __device__ __forceinline__ uint32_t burst_target(const xsti_layout &l, uint32_t producer, uint32_t burst)
+{
+    return l.target_count == 1 ? 0 : (burst + (l.together ? 0 : producer)) % l.target_count;
+}
+
 /* Base address of a producer's burst. Burst `last` goes to the region behind the rotating ones. */
 __device__ __forceinline__ uint64_t burst_base(const xsti_layout &l, uint32_t producer, uint32_t burst, uint32_t last)
 {
     const uint32_t region = burst == last ? l.regions : burst % l.regions;
-    const uint32_t target = l.target_count == 1 ? 0 : (burst + producer) % l.target_count;
-    return l.targets[target] + region * l.region_stride + producer / l.per_row * l.block_stride +
-           producer % l.per_row * l.piece;
+    return l.targets[burst_target(l, producer, burst)] + region * l.region_stride +
+           producer / l.per_row * l.block_stride + producer % l.per_row * l.piece;
 }
 
 /* How one thread walks a burst with stores of `width` bytes: `outer` times `inner` stores, each `step` after the one before,

@@ -42,7 +42,9 @@ struct xsti_start_params {
  * rows: (producer / per_row) * block_stride + (producer % per_row) * piece + row * pitch + byte in the piece. */
 struct xsti_layout {
     uint64_t
-        targets[XSTI_PROBE_MOST_TARGETS]; /* base addresses; burst b of producer p goes to (b + p) % target_count */
+        targets[XSTI_PROBE_MOST_TARGETS];     /* base addresses; burst b of producer p goes to (b + p) % target_count */
+    uint32_t owners[XSTI_PROBE_MOST_TARGETS]; /* for the host: which of the machine's devices has them */
+    uint32_t together;                        /* 1: burst b of every producer goes to b % target_count */
     uint32_t target_count;
     uint32_t regions;       /* bursts rotate over this many regions; the last burst has one of its own behind them */
     uint64_t region_stride; /* bytes from region to region */

@@ -12,7 +12,7 @@ extern "C" __global__ void __launch_bounds__(256) xst_verify(const __grid_consta
     xsti_verify_result *const result = reinterpret_cast<xsti_verify_result *>(p.result);
     const uint32_t words = static_cast<uint32_t>(l.bytes / 4);
     for (uint32_t producer = blockIdx.x; producer < p.producers; producer += gridDim.x) {
-        if ((p.burst + producer) % l.target_count != p.target)
+        if (burst_target(l, producer, p.burst) != p.target)
             continue;
         const uint64_t base = burst_base(l, producer, p.burst, p.burst);
         const uint32_t payload = payload_base(l.seed, producer, p.burst);

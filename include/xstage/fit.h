@@ -40,7 +40,8 @@ enum {
     X(BEYOND_KNEE, "isolated and beyond three times the knee, where the capacity drifts up")                           \
     X(PARTIAL_STALL, "isolated and between the floor and a clear stall")                                               \
     X(NO_DRAIN, "needs a drain rate and the path has none")                                                            \
-    X(ALIGNED, "aligned row: kept for validation of (11)")
+    X(ALIGNED, "aligned row: kept for validation of (11)")                                                             \
+    X(FLOW, "several senders or receivers: a path is one device to one other")
 enum xst_exclude {
 #define X(NAME, sentence) XST_EXCLUDE_##NAME,
     XST_EXCLUDE_MAP(X)

@@ -32,10 +32,18 @@ enum xst_status xst_machine_open(const char *spec, struct xst_machine **machine_
 enum xst_status xst_machine_open_profile(const struct xst_profile *profile, uint64_t seed,
                                          struct xst_machine **machine_out, struct xst_diag *diag);
 
+/* So many of it: `many` is what stands behind the name in sim:NAME,devices=8,ingress=371GB/s,domain=8,nic=400GB/s,noise=0.02,seed=1;
+ * "" is two. `seed` is taken when the text has none. */
+enum xst_status xst_machine_open_profile_many(const struct xst_profile *profile, const char *many, uint64_t seed,
+                                              struct xst_machine **machine_out, struct xst_diag *diag);
+
 void xst_machine_close(struct xst_machine *machine);
 
 /* What the machine says about itself; `origin` is "measured" or "synthetic". Valid until it is closed. */
 const struct xst_machine_facts *xst_machine_facts(const struct xst_machine *machine);
+
+/* Devices that can send to each other: 1 or more. */
+int64_t xst_machine_devices(const struct xst_machine *machine);
 
 /* Can this target be measured on this machine: 1 or 0. */
 int xst_machine_has_target(const struct xst_machine *machine, enum xst_target target);
@@ -67,8 +75,13 @@ struct xst_measure_request {
     double
         period_us; /* aligned: burst n starts at n * period_us, or at once when late; 0: floor of one producer + gap_us */
     int64_t bursts;
-    int64_t reps;  /* the fewest; more until options->precision is reached */
-    int all_peers; /* target peer: bursts rotate over all devices of the machine but the first */
+    int64_t reps; /* the fewest; more until options->precision is reached */
+    /* target peer; devices are counted as the machine names them */
+    enum xst_flow
+        flow;        /* incast: sender 0, then 2, 3, ... `senders` in all, to device 1; rotation: every device sends */
+    int64_t senders; /* incast alone; 0: one */
+    int64_t sender;  /* pair and spread: who sends; pair: and where to. Both 0: device 0 to device 1 */
+    int64_t receiver;
     /* bystander */
     enum xst_bystander_op op;
     double delay_us;
@@ -112,7 +125,7 @@ struct xst_measure_row {
     struct xst_measure_extras extras;
 };
 
-/* `row` is called once a finished request. `stop` (may be NULL) is asked between runs: not 0 ends the call. */
+/* `row` is called once a finished request, with several senders once for each of them. `stop` (may be NULL) is asked between runs: not 0 ends the call. */
 struct xst_measure_sink {
     void *user;
     enum xst_status (*row)(void *user, const struct xst_measure_row *row, struct xst_diag *diag);

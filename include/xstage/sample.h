@@ -43,6 +43,13 @@ extern "C" {
     X(ONE, "one", "one direction")                                                                                     \
     X(BOTH, "both", "both directions at once")
 
+/* Who sends to whom. `senders` devices send at once; a row is one sender's, its times that sender's own. */
+#define XST_FLOW_MAP(X)                                                                                                \
+    X(PAIR, "pair", "one device to one other")                                                                         \
+    X(SPREAD, "spread", "one device to all others in turn")                                                            \
+    X(INCAST, "incast", "several devices to one, all at once")                                                         \
+    X(ROTATION, "rotation", "every device to all others in turn, all at once: burst b of r goes to r + 1 + b")
+
 enum xst_mode {
 #define X(NAME, text, meaning) XST_MODE_##NAME,
     XST_MODE_MAP(X)
@@ -64,15 +71,23 @@ enum xst_direction {
 #undef X
 };
 
+enum xst_flow {
+#define X(NAME, text, meaning) XST_FLOW_##NAME,
+    XST_FLOW_MAP(X)
+#undef X
+};
+
 /* Text of an enumerator ("st16"), "?" when the value is none; and back: 0 on success, -1 when the text names none. */
 const char *xst_mode_text(enum xst_mode mode);
 const char *xst_target_text(enum xst_target target);
 const char *xst_method_text(enum xst_method method);
 const char *xst_direction_text(enum xst_direction direction);
+const char *xst_flow_text(enum xst_flow flow);
 int xst_mode_parse(const char *text, enum xst_mode *mode_out);
 int xst_target_parse(const char *text, enum xst_target *target_out);
 int xst_method_parse(const char *text, enum xst_method *method_out);
 int xst_direction_parse(const char *text, enum xst_direction *direction_out);
+int xst_flow_parse(const char *text, enum xst_flow *flow_out);
 
 /* X(kind, name, low, high, meaning): the columns of a burst sample in file order, with the range a reader accepts.
  * kind: MODE, TARGET, METHOD are text columns; INT is an integer; REAL is a decimal number. */
@@ -95,6 +110,14 @@ int xst_direction_parse(const char *text, enum xst_direction *direction_out);
     X(REAL, fenced_max_us, 0, 1e9, "last burst's start to the end of a system fence, worst producer")                  \
     X(REAL, total_us, 0, 1e12, "first start to last fenced end")
 
+/* Further columns of rows that are more than one device to the next; files without them are read, and rows where all of them are 0
+ * are written without them. Devices are counted as the machine names them. kind: FLOW is a text column. */
+#define XST_SAMPLE_FLOW_FIELDS(X)                                                                                      \
+    X(FLOW, flow, 0, 0, "who sends to whom")                                                                           \
+    X(INT, senders, 0, 65536, "devices that send at once; 0: one")                                                     \
+    X(INT, sender, 0, 65535, "the device whose row this is")                                                           \
+    X(INT, receiver, -1, 65535, "where it sends to; -1: to all others in turn")
+
 /* One row. `source` indexes xst_samples.sources, `line` is the row's 1-based line there (0: not from a file). */
 struct xst_sample {
     enum xst_mode mode;
@@ -115,6 +138,10 @@ struct xst_sample {
     double period_mean_us;
     double fenced_max_us;
     double total_us;
+    enum xst_flow flow;
+    int64_t senders;
+    int64_t sender;
+    int64_t receiver;
     int64_t source;
     int64_t line;
 };

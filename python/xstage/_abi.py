@@ -31,6 +31,10 @@ XST_METHOD_ST4 = 1
 XST_METHOD_BULK = 2
 XST_DIRECTION_ONE = 0
 XST_DIRECTION_BOTH = 1
+XST_FLOW_PAIR = 0
+XST_FLOW_SPREAD = 1
+XST_FLOW_INCAST = 2
+XST_FLOW_ROTATION = 3
 XST_BYSTANDER_OP_LOAD = 0
 XST_BYSTANDER_OP_LOAD_L2 = 1
 XST_BYSTANDER_OP_LOAD_L1 = 2
@@ -144,6 +148,7 @@ XST_EXCLUDE_BEYOND_KNEE = 4
 XST_EXCLUDE_PARTIAL_STALL = 5
 XST_EXCLUDE_NO_DRAIN = 6
 XST_EXCLUDE_ALIGNED = 7
+XST_EXCLUDE_FLOW = 8
 XST_QUANTITY_PERIOD = 0
 XST_QUANTITY_ISSUE = 1
 XST_QUANTITY_ISOLATED_ISSUE = 2
@@ -244,7 +249,8 @@ class xst_sample(Structure):
         ("producers", c_int64), ("bytes_per_producer", c_int64), ("piece_bytes", c_int64), ("pitch_bytes", c_int64),
         ("gap_us", c_double), ("bursts", c_int64), ("reps", c_int64), ("issue_mean_us", c_double),
         ("issue_max_us", c_double), ("release_mean_us", c_double), ("period_mean_us", c_double),
-        ("fenced_max_us", c_double), ("total_us", c_double), ("source", c_int64), ("line", c_int64)
+        ("fenced_max_us", c_double), ("total_us", c_double), ("flow", c_int), ("senders", c_int64), ("sender", c_int64),
+        ("receiver", c_int64), ("source", c_int64), ("line", c_int64)
     ]
 
 
@@ -783,8 +789,9 @@ class xst_measure_request(Structure):
         ("probe", c_int), ("mode", c_int), ("target", c_int), ("direction", c_int), ("method", c_int),
         ("threads", c_int64), ("producers", c_int64), ("bytes_per_producer", c_int64), ("piece_bytes", c_int64),
         ("pitch_bytes", c_int64), ("gap_us", c_double), ("period_us", c_double), ("bursts", c_int64), ("reps", c_int64),
-        ("all_peers", c_int), ("op", c_int), ("delay_us", c_double), ("slices", c_int64), ("slice_every_us", c_double),
-        ("load_bytes", c_int64), ("load_span_bytes", c_int64), ("span_us", c_double)
+        ("flow", c_int), ("senders", c_int64), ("sender", c_int64), ("receiver", c_int64), ("op", c_int),
+        ("delay_us", c_double), ("slices", c_int64), ("slice_every_us", c_double), ("load_bytes", c_int64),
+        ("load_span_bytes", c_int64), ("span_us", c_double)
     ]
 
 
@@ -1354,6 +1361,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_fit_free": (None, [POINTER(xst_fit)]),
     "xst_floor_source_parse": (c_int, [c_char_p, POINTER(c_int)]),
     "xst_floor_source_text": (c_char_p, [c_int]),
+    "xst_flow_parse": (c_int, [c_char_p, POINTER(c_int)]),
+    "xst_flow_text": (c_char_p, [c_int]),
     "xst_fluid_bystander_predict": (c_int, [
         POINTER(xst_path), POINTER(xst_bystander_sample), c_double, c_uint64, POINTER(xst_fluid_bystander),
         POINTER(xst_diag)
@@ -1389,6 +1398,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_lead_run": (c_int, [POINTER(xst_lead_problem), c_int64, POINTER(xst_lead_waits), POINTER(xst_diag)]),
     "xst_machine_check": (c_int, [c_void_p, POINTER(xst_measure_request), POINTER(xst_diag)]),
     "xst_machine_close": (None, [c_void_p]),
+    "xst_machine_devices": (c_int64, [c_void_p]),
     "xst_machine_facts": (POINTER(xst_machine_facts), [c_void_p]),
     "xst_machine_facts_read": (c_int, [c_char_p, POINTER(xst_machine_facts), POINTER(xst_diag)]),
     "xst_machine_has_target": (c_int, [c_void_p, c_int]),
@@ -1398,6 +1408,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     ]),
     "xst_machine_open": (c_int, [c_char_p, POINTER(c_void_p), POINTER(xst_diag)]),
     "xst_machine_open_profile": (c_int, [POINTER(xst_profile), c_uint64, POINTER(c_void_p), POINTER(xst_diag)]),
+    "xst_machine_open_profile_many": (c_int, [
+        POINTER(xst_profile), c_char_p, c_uint64, POINTER(c_void_p), POINTER(xst_diag)
+    ]),
     "xst_measure_sink_samples": (xst_measure_sink, [POINTER(xst_samples)]),
     "xst_method_parse": (c_int, [c_char_p, POINTER(c_int)]),
     "xst_method_text": (c_char_p, [c_int]),

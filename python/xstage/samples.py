@@ -27,6 +27,7 @@ _WORDS = {
     "mode": "mode",
     "target": "target",
     "direction": "direction",
+    "flow": "flow",
     "method": "method",
     "op": "bystander_op",
     "quantity": "quantity",

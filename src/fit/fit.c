@@ -25,8 +25,8 @@ enum xst_status xsti_outlier(struct xsti_fit_context *context, size_t i, const c
 
 static int row_on_path(const struct xst_path *path, const struct xst_sample *row)
 {
-    return path->target == row->target && path->direction == row->direction && path->method == row->method &&
-           path->threads == row->threads && path->piece_bytes == row->piece_bytes &&
+    return row->flow == XST_FLOW_PAIR && path->target == row->target && path->direction == row->direction &&
+           path->method == row->method && path->threads == row->threads && path->piece_bytes == row->piece_bytes &&
            path->pitch_bytes == row->pitch_bytes;
 }
 
@@ -56,6 +56,8 @@ static enum xst_status find_paths(const struct xst_samples *samples, struct xst_
     for (size_t r = 0; r < samples->row_count; r++) {
         const struct xst_sample *const row = &samples->rows[r];
         size_t p = 0;
+        if (row->flow != XST_FLOW_PAIR)
+            continue; /* a path is one device to one other */
         while (p < profile->path_count && !row_on_path(&profile->paths[p], row))
             p++;
         if (p == profile->path_count)
@@ -66,6 +68,11 @@ static enum xst_status find_paths(const struct xst_samples *samples, struct xst_
                                                                       .piece_bytes = row->piece_bytes,
                                                                       .pitch_bytes = row->pitch_bytes};
     }
+    if (profile->path_count == 0)
+        return xsti_fail(
+            diag, XST_ERR_NO_DATA,
+            "none of the %zu rows is of one device to one other: several senders or receivers make no path",
+            samples->row_count);
     qsort(profile->paths, profile->path_count, sizeof *profile->paths, compare_paths);
     return XST_OK;
 }
@@ -185,6 +192,11 @@ static enum xst_status fit_profile(const struct xst_samples *samples, const stru
         profile->machine = *options->facts;
     if (options && options->name)
         snprintf(profile->name, sizeof profile->name, "%s", options->name);
+    for (size_t r = 0; r < samples->row_count; r++) {
+        const int pair = samples->rows[r].flow == XST_FLOW_PAIR;
+        fit->exclude[r] = pair ? XST_EXCLUDE_NONE : XST_EXCLUDE_FLOW;
+        fit->path[r] = pair ? 0 : -1;
+    }
     XSTI_TRY(find_paths(samples, profile, diag));
     XSTI_TRY(fit_all(samples, profile, fit, diag));
     return xst_profile_seal(profile, diag);

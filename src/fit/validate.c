@@ -177,7 +177,7 @@ static void find_paths(const struct judgement *judgement, struct xst_validation 
         const struct xst_sample *const row = &judgement->samples->rows[r];
         const struct xst_path_key key = {row->target,  row->direction,   row->method,
                                          row->threads, row->piece_bytes, row->pitch_bytes};
-        judgement->paths[r] = xst_profile_path(judgement->profile, &key);
+        judgement->paths[r] = row->flow == XST_FLOW_PAIR ? xst_profile_path(judgement->profile, &key) : NULL;
         validation->unmatched_rows += judgement->paths[r] == NULL || !judgement->paths[r]->drain_bytes_per_us.known;
     }
 }

@@ -40,6 +40,27 @@ struct xsti_cuda_shape xsti_cuda_burst_shape(const struct xst_measure_request *r
     return shape;
 }
 
+/* The memory of one device, or of all others in turn. Where several send to one, each has a place of its own there. */
+static enum xst_status find_peers(struct xsti_cuda_machine *machine, size_t side,
+                                  const struct xst_measure_request *request, size_t bytes, struct xsti_layout *layout,
+                                  struct xst_diag *diag)
+{
+    const int64_t devices = (int64_t)machine->side_count;
+    const size_t place = bytes > host_bytes ? bytes : host_bytes;
+    const size_t places = xsti_request_senders(request, devices) > 1 ? machine->side_count : 1;
+    const int64_t only = xsti_request_receiver(request, (int64_t)side, devices);
+    layout->together = request->flow == XST_FLOW_ROTATION;
+    for (size_t i = 1; i < machine->side_count; i++) {
+        const size_t peer = (side + i) % machine->side_count;
+        if (only >= 0 && (size_t)only != peer)
+            continue;
+        XSTI_TRY(xsti_cuda_side_need_memory(&machine->sides[peer], places > 1 ? places * place : bytes, diag));
+        layout->owners[layout->target_count] = (uint32_t)peer;
+        layout->targets[layout->target_count++] = machine->sides[peer].memory + (places > 1 ? side * place : 0);
+    }
+    return XST_OK;
+}
+
 /* Base addresses of the destinations of one side. */
 static enum xst_status find_targets(struct xsti_cuda_machine *machine, size_t side,
                                     const struct xst_measure_request *request, size_t bytes, struct xsti_layout *layout,
@@ -61,14 +82,7 @@ static enum xst_status find_targets(struct xsti_cuda_machine *machine, size_t si
     case XST_TARGET_PEER:
         break;
     }
-    for (size_t i = 1; i < machine->side_count; i++) {
-        const size_t peer = (side + i) % machine->side_count;
-        XSTI_TRY(xsti_cuda_side_need_memory(&machine->sides[peer], bytes, diag));
-        layout->targets[layout->target_count++] = machine->sides[peer].memory;
-        if (!request->all_peers)
-            break;
-    }
-    return XST_OK;
+    return find_peers(machine, side, request, bytes, layout, diag);
 }
 
 enum xst_status xsti_cuda_layout(struct xsti_cuda_machine *machine, size_t side,

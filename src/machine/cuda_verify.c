@@ -23,15 +23,15 @@ static uint32_t wrap_words(const struct xst_measure_request *request)
 /* Side whose device owns target `t` of `side`; the sender itself for local and
  * host memory. */
 static struct xsti_cuda_side *owner_of(struct xsti_cuda_machine *machine, size_t side, enum xst_target target,
-                                       uint32_t t)
+                                       const struct xsti_layout *layout, uint32_t t)
 {
-    return target == XST_TARGET_PEER ? &machine->sides[(side + 1 + t) % machine->side_count] : &machine->sides[side];
+    return &machine->sides[target == XST_TARGET_PEER ? layout->owners[t] : side];
 }
 
 static enum xst_status launch(struct xsti_cuda_machine *machine, size_t side, const struct xst_measure_request *request,
                               const struct xsti_layout *layout, uint32_t t, uint32_t poison, struct xst_diag *diag)
 {
-    struct xsti_cuda_side *const owner = owner_of(machine, side, request->target, t);
+    struct xsti_cuda_side *const owner = owner_of(machine, side, request->target, layout, t);
     struct xsti_verify_params params = {
         .layout = *layout,
         .result = owner->records + offsetof(struct xsti_cuda_state, verify),
@@ -102,7 +102,7 @@ enum xst_status xsti_cuda_verify(struct xsti_cuda_machine *machine, size_t side,
             check_host(machine, request, layout, &result);
         } else {
             XSTI_TRY(launch(machine, side, request, layout, t, 0, diag));
-            result = xsti_cuda_side_state(owner_of(machine, side, request->target, t))->verify;
+            result = xsti_cuda_side_state(owner_of(machine, side, request->target, layout, t))->verify;
         }
         if (result.wrong)
             return fail_payload(request, &result, diag);

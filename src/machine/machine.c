@@ -53,6 +53,34 @@ int xst_machine_has_target(const struct xst_machine *machine, enum xst_target ta
     return (machine->targets >> target) & 1;
 }
 
+int64_t xst_machine_devices(const struct xst_machine *machine)
+{
+    return machine->devices > 0 ? machine->devices : xst_machine_has_target(machine, XST_TARGET_PEER) ? 2 : 1;
+}
+
+/* Whoever sends or receives is there. */
+static enum xst_status check_devices(const struct xst_machine *machine, const struct xst_measure_request *request,
+                                     struct xst_diag *diag)
+{
+    const int64_t devices = xst_machine_devices(machine);
+    const int64_t last = request->sender > request->receiver ? request->sender : request->receiver;
+    if (request->flow == XST_FLOW_PAIR && last == 0)
+        return XST_OK;
+    if (devices < 2)
+        return xsti_fail(diag, XST_ERR_UNAVAILABLE, "flow %s needs two devices or more; name them: cuda:0,1",
+                         xst_flow_text(request->flow));
+    if (request->senders < 0 || request->senders > devices - 1)
+        return xsti_fail(diag, XST_ERR_RANGE, "senders is %lld; of %lld devices at most %lld send to one of them",
+                         (long long)request->senders, (long long)devices, (long long)(devices - 1));
+    if (request->sender < 0 || request->receiver < 0 || last >= devices)
+        return xsti_fail(diag, XST_ERR_RANGE, "device %lld is not one of the machine's %lld",
+                         (long long)(last >= devices       ? last
+                                     : request->sender < 0 ? request->sender
+                                                           : request->receiver),
+                         (long long)devices);
+    return XST_OK;
+}
+
 enum xst_status xst_machine_check(const struct xst_machine *machine, const struct xst_measure_request *request,
                                   struct xst_diag *diag)
 {
@@ -60,6 +88,7 @@ enum xst_status xst_machine_check(const struct xst_machine *machine, const struc
     if (!xst_machine_has_target(machine, request->target))
         return xsti_fail(diag, XST_ERR_UNAVAILABLE, "target %s does not exist on this machine (%s)",
                          xst_target_text(request->target), machine->facts.machine);
+    XSTI_TRY(check_devices(machine, request, diag));
     if (machine->most_producers && request->producers > machine->most_producers)
         return xsti_fail(diag, XST_ERR_RANGE, "producers is %lld and %s has room for %lld",
                          (long long)request->producers, machine->facts.machine, (long long)machine->most_producers);

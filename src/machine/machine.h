@@ -17,6 +17,7 @@ struct xsti_run {
     struct xst_bystander_sample bystander;
     struct xst_loop_sample loop;
     struct xst_producer_sample *producers; /* NULL: not wanted */
+    struct xst_sample *samples;            /* several senders: one a sender, the first as `sample`; else NULL */
     double sm_clock_ghz;
     double verified_bytes;
     int verify; /* set by the caller: check every byte of this run's last burst */
@@ -47,6 +48,7 @@ struct xst_machine {
     struct xst_machine_facts facts;
     unsigned targets;       /* bit per enum xst_target */
     int64_t most_producers; /* 0: no bound */
+    int64_t devices;        /* that can send to each other; 0: 2 */
 };
 
 /* The text after the colon, for each origin. */
@@ -57,6 +59,12 @@ enum xst_status xsti_machine_open_sim(const char *text, struct xst_machine **mac
 /* A request's own consistency: ranges, whole pieces, bytes a multiple of the
  * store width. */
 enum xst_status xsti_request_check(const struct xst_measure_request *request, struct xst_diag *diag);
+
+/* Who sends in a request on a machine of that many devices: how many, the device of sender i, and where it sends to (-1: to all
+ * others in turn). */
+int64_t xsti_request_senders(const struct xst_measure_request *request, int64_t devices);
+int64_t xsti_request_sender(const struct xst_measure_request *request, int64_t i);
+int64_t xsti_request_receiver(const struct xst_measure_request *request, int64_t sender, int64_t devices);
 
 /* "periodic host/st16, 132 x 16384 B, gap 4.3 us", for messages. */
 enum { XSTI_REQUEST_TEXT_BYTES = 160 };

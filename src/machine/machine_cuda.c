@@ -158,6 +158,9 @@ static void fill_facts(struct xsti_cuda_machine *machine)
     const double rate = xsti_nvml_link_gb_per_s(&machine->nvml, managed);
     const time_t now = time(NULL);
     struct tm day;
+    if (machine->side_count > 2)
+        snprintf(facts->note, sizeof facts->note, "rows of one pair are of device %d to device %d, of %zu devices",
+                 device->ordinal, machine->sides[1].device.ordinal, machine->side_count);
     if (gmtime_r(&now, &day))
         strftime(facts->date, sizeof facts->date, "%Y-%m-%d", &day);
     if (machine->side_count > 1)
@@ -177,6 +180,7 @@ static void fill_facts(struct xsti_cuda_machine *machine)
         facts->links_per_gpu = known((double)links);
     if (rate > 0)
         facts->link_gb_per_s = known(rate);
+    machine->base.devices = (int64_t)machine->side_count;
     machine->base.targets = 1u << XST_TARGET_HOST | 1u << XST_TARGET_LOCAL;
     if (machine->side_count > 1)
         machine->base.targets |= 1u << XST_TARGET_PEER;

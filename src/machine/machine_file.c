@@ -33,7 +33,8 @@ static const struct xst_sample *find_burst(const struct xst_samples *samples, co
 {
     for (size_t i = 0; i < samples->row_count; i++) {
         const struct xst_sample *const row = &samples->rows[i];
-        if (row->mode == request->mode && row->target == request->target && row->direction == request->direction &&
+        if (row->flow == XST_FLOW_PAIR && row->sender == request->sender && row->receiver == request->receiver &&
+            row->mode == request->mode && row->target == request->target && row->direction == request->direction &&
             row->method == request->method && row->threads == request->threads &&
             row->producers == request->producers && row->bytes_per_producer == request->bytes_per_producer &&
             row->piece_bytes == request->piece_bytes && row->pitch_bytes == request->pitch_bytes &&
@@ -61,6 +62,9 @@ static enum xst_status check(const struct xst_machine *machine, const struct xst
 {
     const struct xst_samples *const samples = &file_of(machine)->samples;
     char text[XSTI_REQUEST_TEXT_BYTES];
+    if (request->flow != XST_FLOW_PAIR)
+        return xsti_fail(diag, XST_ERR_NO_DATA, "%s: recorded rows answer for one device to one other",
+                         xsti_request_text(request, text));
     if (request->probe == XST_PROBE_BURST && find_burst(samples, request))
         return XST_OK;
     if (request->probe == XST_PROBE_BYSTANDER && find_bystander(samples, request))

@@ -16,6 +16,7 @@
 #include "base/diag.h"
 #include "base/text.h"
 #include "machine/machine.h"
+#include "machine/sim_many.h"
 #include "machine/sim_spec.h"
 
 /* A local operation of a bystander when nothing is in its way. Invented, like
@@ -28,6 +29,7 @@ static const double bulk_issue_us = 0.2;
 struct sim_machine {
     struct xst_machine base;
     struct xst_profile profile;
+    struct xsti_sim_links links;
     double noise;
     uint64_t seed;
 };
@@ -92,6 +94,10 @@ static enum xst_status check_sim(const struct xst_machine *base, const struct xs
     char text[XSTI_REQUEST_TEXT_BYTES];
     if (request->probe == XST_PROBE_LOOP)
         return xsti_fail(diag, XST_ERR_UNAVAILABLE, "a synthetic machine has no load loop");
+    if (request->mode == XST_MODE_ALIGNED && request->flow != XST_FLOW_PAIR)
+        return xsti_fail(diag, XST_ERR_UNAVAILABLE,
+                         "%s: a synthetic machine starts bursts of several devices free-running",
+                         xsti_request_text(request, text));
     if (!path)
         return xsti_fail(diag, XST_ERR_UNAVAILABLE,
                          "%s: the synthetic machine %s has no such path (target, "
@@ -156,7 +162,11 @@ static uint64_t key_of(const struct sim_machine *machine, const struct xst_measu
                              request->pitch_bytes,
                              request->bursts,
                              request->op,
-                             rep};
+                             rep,
+                             request->flow,
+                             request->senders,
+                             request->sender,
+                             request->receiver};
     uint64_t key = mix(machine->seed), bits;
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         key = mix(key ^ (uint64_t)whole[i]);
@@ -285,6 +295,28 @@ static void reduce_bystander(const struct sim_machine *machine, uint64_t key, co
     run->bystander.op_us_max = fmax(run->bystander.op_us_mean, noisy(machine, key, 2, most));
 }
 
+/* Several devices: the timeline steps them, and every sender's times get noise of their own. */
+static enum xst_status run_many(const struct sim_machine *machine, const struct xst_path *path,
+                                const struct xst_measure_request *request, uint64_t key, struct xsti_run *run,
+                                struct xst_diag *diag)
+{
+    const int64_t senders = xsti_request_senders(request, machine->links.devices);
+    struct xst_sample *const samples = run->samples ? run->samples : &run->sample;
+    XSTI_TRY(xsti_sim_many(path, &machine->links, request, key, samples, diag));
+    for (int64_t s = 0; s < senders; s++) {
+        struct xst_sample *const sample = &samples[s];
+        double *const times[] = {&sample->issue_mean_us,  &sample->issue_max_us,  &sample->release_mean_us,
+                                 &sample->period_mean_us, &sample->fenced_max_us, &sample->total_us};
+        for (size_t c = 0; c < sizeof times / sizeof *times; c++)
+            *times[c] = noisy(machine, key + (uint64_t)s, c, *times[c]);
+        if (!is_bulk(request))
+            sample->release_mean_us = sample->issue_mean_us;
+        sample->issue_max_us = fmax(sample->issue_max_us, sample->issue_mean_us);
+    }
+    run->sample = samples[0];
+    return XST_OK;
+}
+
 static enum xst_status run_sim(struct xst_machine *base, const struct xst_measure_request *request, int64_t rep,
                                struct xsti_run *run, struct xst_diag *diag)
 {
@@ -304,6 +336,10 @@ static enum xst_status run_sim(struct xst_machine *base, const struct xst_measur
                               .last_us = starts ? starts + request->producers : NULL};
     if (!starts)
         return xsti_fail_memory(diag);
+    if (run->samples || request->flow != XST_FLOW_PAIR) {
+        free(starts);
+        return run_many(machine, path, request, key, run, diag);
+    }
     enum xst_status status = simulate(path, request, key, &program, &result, diag);
     if (status == XST_OK && bystander)
         reduce_bystander(machine, key, &result, run);
@@ -333,7 +369,8 @@ static const struct xsti_machine_ops sim_ops = {.close = close_sim,
                                                 .run = run_sim,
                                                 .warm_up = 0};
 
-static enum xst_status open_sealed(struct xst_profile *profile, double noise, uint64_t seed,
+/* Devices are all alike; `spec` says how many, and how they meet. */
+static enum xst_status open_sealed(struct xst_profile *profile, const struct xsti_sim_spec *spec, uint64_t seed,
                                    struct xst_machine **machine_out, struct xst_diag *diag)
 {
     struct sim_machine *const machine = calloc(1, sizeof *machine);
@@ -350,8 +387,16 @@ static enum xst_status open_sealed(struct xst_profile *profile, double noise, ui
             machine->base.most_producers = profile->paths[i].valid.producers_high;
     }
     machine->profile = *profile;
-    machine->noise = noise;
+    machine->noise = spec->noise;
     machine->seed = seed;
+    machine->links = (struct xsti_sim_links){.devices = (int64_t)spec->devices,
+                                             .domain_devices = (int64_t)spec->domain_devices,
+                                             .ingress_bytes_per_us = spec->ingress_bytes_per_us,
+                                             .nic_bytes_per_us = spec->nic_bytes_per_us};
+    machine->base.devices = machine->links.devices;
+    if (machine->base.devices > 2)
+        snprintf(machine->base.facts.note, sizeof machine->base.facts.note,
+                 "rows of one pair are of device 0 to device 1, of %lld devices", (long long)machine->base.devices);
     memset(profile, 0, sizeof *profile);
     *machine_out = &machine->base;
     return XST_OK;
@@ -360,12 +405,23 @@ static enum xst_status open_sealed(struct xst_profile *profile, double noise, ui
 enum xst_status xst_machine_open_profile(const struct xst_profile *profile, uint64_t seed,
                                          struct xst_machine **machine_out, struct xst_diag *diag)
 {
+    return xst_machine_open_profile_many(profile, "", seed, machine_out, diag);
+}
+
+enum xst_status xst_machine_open_profile_many(const struct xst_profile *profile, const char *many, uint64_t seed,
+                                              struct xst_machine **machine_out, struct xst_diag *diag)
+{
     struct xst_profile copy = {.path_count = 0};
+    struct xsti_sim_spec spec = {.devices = 2};
     char *text = NULL;
+    if (*many != '\0')
+        XSTI_TRY(xsti_sim_spec_parse_many(many, &spec, diag));
     XSTI_TRY(xst_profile_print(profile, &text, diag));
     const enum xst_status status = xst_profile_parse(profile->name, text, strlen(text), &copy, NULL, diag);
     free(text);
-    return status == XST_OK ? open_sealed(&copy, 0, seed, machine_out, diag) : status;
+    return status == XST_OK
+               ? open_sealed(&copy, &spec, strstr(many, "seed=") ? (uint64_t)spec.seed : seed, machine_out, diag)
+               : status;
 }
 
 static struct xst_measure known(double value)
@@ -435,22 +491,27 @@ static enum xst_status open_parameters(const char *text, struct xst_machine **ma
     for (int i = 0; i < 4 && status == XST_OK; i++)
         status = make_path(&spec, targets[i / 2], methods[i % 2], &profile.paths[profile.path_count++], diag);
     if (status == XST_OK)
-        status = open_sealed(&profile, spec.noise, (uint64_t)spec.seed, machine_out, diag);
+        status = open_sealed(&profile, &spec, (uint64_t)spec.seed, machine_out, diag);
     else
         xst_profile_free(&profile);
     return status;
 }
 
-/* A file name, or a name below profiles/. */
+/* A file name, or a name below profiles/, and how many of it: NAME,devices=8. */
 static enum xst_status open_stored(const char *text, struct xst_machine **machine_out, struct xst_diag *diag)
 {
     struct xst_profile profile = {.path_count = 0};
-    char path[512];
-    snprintf(path, sizeof path, "%s", text);
-    if (access(path, R_OK) != 0 && !strchr(text, '/'))
-        snprintf(path, sizeof path, "profiles/%s.json", text);
+    struct xsti_sim_spec spec = {.devices = 2, .seed = 1};
+    char path[512], name[400];
+    const size_t length = strcspn(text, ",");
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    if (text[length] == ',')
+        XSTI_TRY(xsti_sim_spec_parse_many(text + length + 1, &spec, diag));
+    snprintf(path, sizeof path, "%s", name);
+    if (access(path, R_OK) != 0 && !strchr(name, '/'))
+        snprintf(path, sizeof path, "profiles/%s.json", name);
     XSTI_TRY(xst_profile_read(path, &profile, NULL, diag));
-    return open_sealed(&profile, 0, 1, machine_out, diag);
+    return open_sealed(&profile, &spec, (uint64_t)spec.seed, machine_out, diag);
 }
 
 enum xst_status xsti_machine_open_sim(const char *text, struct xst_machine **machine_out, struct xst_diag *diag)
@@ -459,5 +520,6 @@ enum xst_status xsti_machine_open_sim(const char *text, struct xst_machine **mac
         return xsti_fail(diag, XST_ERR_USAGE,
                          "machine sim: a profile's name or KEY=VALUE,... is needed "
                          "after the colon");
-    return strchr(text, '=') ? open_parameters(text, machine_out, diag) : open_stored(text, machine_out, diag);
+    return strcspn(text, "=") < strcspn(text, ",") ? open_parameters(text, machine_out, diag)
+                                                   : open_stored(text, machine_out, diag);
 }

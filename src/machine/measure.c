@@ -16,7 +16,7 @@
  * in MOST_RUNS is said to be imprecise. */
 enum { FEWEST_FOR_PRECISION = 6, MOST_RUNS = 100, MOST_VALUES = 6 };
 
-/* The measured columns of a row, over all its runs. */
+/* The measured columns of a row, over all its runs; of several senders one such each. */
 struct columns {
     size_t width; /* values of one run */
     size_t key;   /* the one whose precision counts */
@@ -125,8 +125,23 @@ static int enough(const struct call *call, const struct xst_measure_request *req
     return runs >= FEWEST_FOR_PRECISION && precision_of(columns) <= call->options->precision;
 }
 
+/* What a run gave, of each sender. */
+static enum xst_status keep_senders(struct columns *columns, const struct xst_measure_request *request, size_t senders,
+                                    struct xsti_run *run, struct xst_diag *diag)
+{
+    if (senders == 1)
+        return keep_run(columns, request, run, diag);
+    for (size_t s = 0; s < senders; s++) {
+        run->sample = run->samples[s];
+        XSTI_TRY(keep_run(&columns[s], request, run, diag));
+    }
+    run->sample = run->samples[0];
+    return XST_OK;
+}
+
 static enum xst_status run_all(const struct call *call, const struct xst_measure_request *request, size_t index,
-                               size_t count, struct xsti_run *run, struct columns *columns, struct xst_diag *diag)
+                               size_t count, size_t senders, struct xsti_run *run, struct columns *columns,
+                               struct xst_diag *diag)
 {
     struct xst_machine *const machine = call->machine;
     double verified_bytes = 0;
@@ -138,7 +153,7 @@ static enum xst_status run_all(const struct call *call, const struct xst_measure
         run->verified_bytes = 0;
         XSTI_TRY(machine->ops->run(machine, request, (int64_t)columns->runs, run, diag));
         verified_bytes += run->verified_bytes;
-        XSTI_TRY(keep_run(columns, request, run, diag));
+        XSTI_TRY(keep_senders(columns, request, senders, run, diag));
     } while (!enough(call, request, run, columns));
     run->verified_bytes = verified_bytes;
     return XST_OK;
@@ -179,9 +194,11 @@ static enum xst_status hand_on(const struct call *call, const struct xst_measure
     return call->sink->row ? call->sink->row(call->sink->user, &row, diag) : XST_OK;
 }
 
-/* What the row says of itself, before anything is measured. */
-static void describe(const struct xst_measure_request *q, struct xsti_run *run)
+/* What the row says of itself, before anything is measured. A pair that was not named says nothing of devices. */
+static void describe(const struct xst_measure_request *q, int64_t devices, struct xsti_run *run)
 {
+    const int64_t senders = xsti_request_senders(q, devices);
+    const int plain = q->flow == XST_FLOW_PAIR && q->sender == 0 && q->receiver == 0;
     run->sample = (struct xst_sample){.mode = q->mode,
                                       .target = q->target,
                                       .direction = q->direction,
@@ -193,7 +210,17 @@ static void describe(const struct xst_measure_request *q, struct xsti_run *run)
                                       .pitch_bytes = q->pitch_bytes,
                                       .gap_us = q->gap_us,
                                       .bursts = q->bursts,
-                                      .reps = q->reps};
+                                      .reps = q->reps,
+                                      .flow = q->flow};
+    for (int64_t s = 0; !plain && s < senders; s++) {
+        struct xst_sample *const sample = run->samples ? &run->samples[s] : &run->sample;
+        *sample = run->sample;
+        sample->senders = senders;
+        sample->sender = xsti_request_sender(q, s);
+        sample->receiver = xsti_request_receiver(q, sample->sender, devices);
+    }
+    if (run->samples)
+        run->sample = run->samples[0];
     run->bystander = (struct xst_bystander_sample){.target = q->target,
                                                    .direction = q->direction,
                                                    .method = q->method,
@@ -216,23 +243,32 @@ static enum xst_status measure_one(const struct call *call, const struct xst_mea
                                    size_t count, struct xst_diag *diag)
 {
     struct xst_measure_request request = *asked;
-    struct columns columns = {.runs = 0};
-    struct xsti_run run = {.producers = NULL};
-    enum xst_status status = XST_OK;
-    if (call->options->per_producer && request.probe == XST_PROBE_BURST && request.mode != XST_MODE_ISOLATED) {
+    const int64_t devices = xst_machine_devices(call->machine);
+    const size_t senders = (size_t)xsti_request_senders(asked, devices);
+    struct columns *const columns = calloc(senders, sizeof *columns);
+    struct xsti_run run = {.producers = NULL, .samples = senders > 1 ? calloc(senders, sizeof *run.samples) : NULL};
+    enum xst_status status = columns && (senders == 1 || run.samples) ? XST_OK : xsti_fail_memory(diag);
+    if (status == XST_OK && call->options->per_producer && senders == 1 && request.probe == XST_PROBE_BURST &&
+        request.mode != XST_MODE_ISOLATED) {
         run.producers = calloc((size_t)request.producers, sizeof *run.producers);
         if (!run.producers)
-            return xsti_fail_memory(diag);
+            status = xsti_fail_memory(diag);
     }
-    if (call->machine->ops->prepare)
+    if (status == XST_OK && call->machine->ops->prepare)
         status = call->machine->ops->prepare(call->machine, &request, diag);
-    describe(&request, &run);
-    if (status == XST_OK)
-        status = run_all(call, &request, index, count, &run, &columns, diag);
-    if (status == XST_OK)
-        status = hand_on(call, &request, index, count, &run, &columns, diag);
-    for (size_t c = 0; c < MOST_VALUES; c++)
-        free(columns.values[c]);
+    if (status == XST_OK) {
+        describe(&request, devices, &run);
+        status = run_all(call, &request, index, count, senders, &run, columns, diag);
+    }
+    run.verified_bytes /= (double)senders;
+    for (size_t s = 0; s < senders && status == XST_OK; s++) {
+        run.sample = senders > 1 ? run.samples[s] : run.sample;
+        status = hand_on(call, &request, index, count, &run, &columns[s], diag);
+    }
+    for (size_t v = 0; columns && v < senders * MOST_VALUES; v++)
+        free(columns[v / MOST_VALUES].values[v % MOST_VALUES]);
+    free(columns);
+    free(run.samples);
     free(run.producers);
     return status;
 }

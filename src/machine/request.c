@@ -20,12 +20,47 @@ const char *xsti_request_text(const struct xst_measure_request *request, char te
                       xst_target_text(request->target), request->direction == XST_DIRECTION_BOTH ? "-bidir" : "",
                       xst_method_text(request->method), (long long)request->producers,
                       (long long)request->bytes_per_producer);
+    if (request->flow != XST_FLOW_PAIR && at < XSTI_REQUEST_TEXT_BYTES)
+        at += snprintf(text_out + at, (size_t)(XSTI_REQUEST_TEXT_BYTES - at), " %s", xst_flow_text(request->flow));
     if (request->piece_bytes && at < XSTI_REQUEST_TEXT_BYTES)
         at += snprintf(text_out + at, (size_t)(XSTI_REQUEST_TEXT_BYTES - at), " in pieces of %lld at %lld",
                        (long long)request->piece_bytes, (long long)request->pitch_bytes);
     if (request->mode != XST_MODE_ISOLATED && at < XSTI_REQUEST_TEXT_BYTES)
         snprintf(text_out + at, (size_t)(XSTI_REQUEST_TEXT_BYTES - at), ", gap %g us", request->gap_us);
     return text_out;
+}
+
+int64_t xsti_request_senders(const struct xst_measure_request *request, int64_t devices)
+{
+    switch (request->flow) {
+    case XST_FLOW_INCAST:
+        return request->senders > 1 ? request->senders : 1;
+    case XST_FLOW_ROTATION:
+        return devices;
+    case XST_FLOW_PAIR:
+    case XST_FLOW_SPREAD:
+        break;
+    }
+    return 1;
+}
+
+int64_t xsti_request_sender(const struct xst_measure_request *request, int64_t i)
+{
+    if (request->flow == XST_FLOW_INCAST)
+        return i == 0 ? 0 : i + 1; /* device 1 receives */
+    return request->flow == XST_FLOW_ROTATION ? i : request->sender;
+}
+
+int64_t xsti_request_receiver(const struct xst_measure_request *request, int64_t sender, int64_t devices)
+{
+    if (request->direction == XST_DIRECTION_BOTH)
+        return 1 - sender;
+    if (request->flow == XST_FLOW_INCAST)
+        return 1;
+    if (request->flow != XST_FLOW_PAIR && devices > 2)
+        return -1;
+    return request->sender == request->receiver || request->flow != XST_FLOW_PAIR ? (sender + 1) % devices
+                                                                                  : request->receiver;
 }
 
 static enum xst_status check_int(const char *name, int64_t value, int64_t low, int64_t high, struct xst_diag *diag)
@@ -117,6 +152,23 @@ static enum xst_status check_loop(const struct xst_measure_request *request, str
     return XST_OK;
 }
 
+static enum xst_status check_flow(const struct xst_measure_request *request, struct xst_diag *diag)
+{
+    if (request->flow == XST_FLOW_PAIR && request->sender == 0 && request->receiver == 0)
+        return XST_OK;
+    if (request->target != XST_TARGET_PEER || request->direction != XST_DIRECTION_ONE)
+        return xsti_fail(diag, XST_ERR_USAGE,
+                         "flow %s is between devices: it goes with target peer, one direction, not with %s%s",
+                         xst_flow_text(request->flow), xst_target_text(request->target),
+                         request->direction == XST_DIRECTION_BOTH ? "-bidir" : "");
+    if (request->probe != XST_PROBE_BURST)
+        return xsti_fail(diag, XST_ERR_USAGE, "flow %s goes with the burst probe", xst_flow_text(request->flow));
+    if (request->flow == XST_FLOW_PAIR && request->sender == request->receiver)
+        return xsti_fail(diag, XST_ERR_USAGE, "device %lld does not send to itself over a link",
+                         (long long)request->sender);
+    return XST_OK;
+}
+
 enum xst_status xsti_request_check(const struct xst_measure_request *request, struct xst_diag *diag)
 {
     XSTI_TRY(
@@ -134,6 +186,7 @@ enum xst_status xsti_request_check(const struct xst_measure_request *request, st
     if (request->direction == XST_DIRECTION_BOTH && request->target != XST_TARGET_PEER)
         return xsti_fail(diag, XST_ERR_USAGE, "both directions exist between two devices only, not for target %s",
                          xst_target_text(request->target));
+    XSTI_TRY(check_flow(request, diag));
     switch (request->probe) {
     case XST_PROBE_BURST:
         return check_burst(request, diag);

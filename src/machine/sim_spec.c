@@ -109,7 +109,17 @@ static enum xst_status read_value(const struct key *key, const char *text, size_
     return XST_OK;
 }
 
-enum xst_status xsti_sim_spec_parse(const char *text, struct xsti_sim_spec *spec_out, struct xst_diag *diag)
+/* Keys that do not describe one device. */
+static int is_many(const struct key *key)
+{
+    static const char *const names[] = {"devices", "ingress", "domain", "nic", "noise", "seed"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(key->name, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
+static enum xst_status parse(const char *text, int many, struct xsti_sim_spec *spec_out, struct xst_diag *diag)
 {
     struct xsti_sim_spec spec;
     int given[KEY_COUNT] = {0};
@@ -121,6 +131,11 @@ enum xst_status xsti_sim_spec_parse(const char *text, struct xsti_sim_spec *spec
         double value = 0;
         if (!key)
             return fail_key(at, name_length, diag);
+        if (many && !is_many(key))
+            return xsti_fail(
+                diag, XST_ERR_USAGE,
+                "machine sim: %s is the stored machine's own; beside its name stand devices, ingress, domain, nic, noise and seed",
+                key->name);
         if (name_length == length)
             return xsti_fail(diag, XST_ERR_USAGE, "machine sim: %s has no value; write %s=VALUE", key->name, key->name);
         if (given[key - keys]++)
@@ -132,8 +147,18 @@ enum xst_status xsti_sim_spec_parse(const char *text, struct xsti_sim_spec *spec
         at += length + 1;
     }
     for (size_t i = 0; i < KEY_COUNT; i++)
-        if (!given[i] && keys[i].fallback < 0)
+        if (!many && !given[i] && keys[i].fallback < 0)
             return xsti_fail(diag, XST_ERR_USAGE, "machine sim: %s is missing", keys[i].name);
     *spec_out = spec;
     return XST_OK;
+}
+
+enum xst_status xsti_sim_spec_parse(const char *text, struct xsti_sim_spec *spec_out, struct xst_diag *diag)
+{
+    return parse(text, 0, spec_out, diag);
+}
+
+enum xst_status xsti_sim_spec_parse_many(const char *text, struct xsti_sim_spec *spec_out, struct xst_diag *diag)
+{
+    return parse(text, 1, spec_out, diag);
 }

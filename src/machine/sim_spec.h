@@ -25,6 +25,10 @@
     X("groups", COUNT, groups, 1, 1, 1024, "hardware groups with equal shares")                                        \
     X("spread", REAL, share_spread_burst, 0, 0, 3, "spread of the shares, drawn at every burst")                       \
     X("share-spread", REAL, share_spread, 0, 0, 3, "spread of the shares, drawn once")                                 \
+    X("devices", COUNT, devices, 2, 2, 1024, "that send to each other")                                                \
+    X("ingress", RATE, ingress_bytes_per_us, 0, 0, 1e9, "most that one device takes in; 0: R")                         \
+    X("domain", COUNT, domain_devices, 0, 0, 1024, "devices of one NVLink domain; 0: all of them")                     \
+    X("nic", RATE, nic_bytes_per_us, 400e3, 1, 1e9, "of a domain's interfaces together, each way")                     \
     X("noise", REAL, noise, 0, 0, 1, "relative spread of every measured time")                                         \
     X("seed", COUNT, seed, 1, 0, 4294967295.0, "of shares and noise")
 
@@ -33,6 +37,9 @@ struct xsti_sim_spec {
     XSTI_SIM_KEYS(X)
 #undef X
 };
+
+/* What a stored machine may be given beside its name: whatever says how many of them there are and how they meet. */
+enum xst_status xsti_sim_spec_parse_many(const char *text, struct xsti_sim_spec *spec_out, struct xst_diag *diag);
 
 /* Unknown and repeated keys, missing keys, wrong units and values out of range
  * are errors that name the key. */

@@ -42,6 +42,7 @@
 
 DEFINE_WORD(sample, mode, xst_mode_parse, xst_mode_text)
 DEFINE_WORD(sample, method, xst_method_parse, xst_method_text)
+DEFINE_WORD(sample, flow, xst_flow_parse, xst_flow_text)
 DEFINE_TARGET(sample)
 DEFINE_WORD(bystander_sample, method, xst_method_parse, xst_method_text)
 DEFINE_WORD(bystander_sample, op, xst_bystander_op_parse, xst_bystander_op_text)
@@ -53,13 +54,14 @@ DEFINE_TARGET(producer_sample)
 
 static const char mode_words[] = XST_MODE_MAP(LIST_TEXT);
 static const char target_words[] = XST_TARGET_MAP(LIST_TEXT) " (each also with -bidir)";
+static const char flow_words[] = XST_FLOW_MAP(LIST_TEXT);
 static const char method_words[] = XST_METHOD_MAP(LIST_TEXT);
 static const char op_words[] = XST_BYSTANDER_OP_MAP(LIST_TEXT);
 
 #define WORD_COLUMN(record, column, words)                                                                             \
-    {#column, XSTI_COLUMN_WORD, 0, 0, 0, record##_read_##column, record##_write_##column, words},
+    {#column, XSTI_COLUMN_WORD, 0, 0, 0, record##_read_##column, record##_write_##column, words, NULL},
 #define NUMBER_COLUMN(record, column, kind, low, high)                                                                 \
-    {#column, kind, (double)(low), (double)(high), offsetof(struct xst_##record, column), NULL, NULL, NULL},
+    {#column, kind, (double)(low), (double)(high), offsetof(struct xst_##record, column), NULL, NULL, NULL, NULL},
 
 #define COLUMN_MODE(record, column, low, high)   WORD_COLUMN(record, column, mode_words)
 #define COLUMN_TARGET(record, column, low, high) WORD_COLUMN(record, column, target_words)
@@ -68,9 +70,23 @@ static const char op_words[] = XST_BYSTANDER_OP_MAP(LIST_TEXT);
 #define COLUMN_INT(record, column, low, high)    NUMBER_COLUMN(record, column, XSTI_COLUMN_INT, low, high)
 #define COLUMN_REAL(record, column, low, high)   NUMBER_COLUMN(record, column, XSTI_COLUMN_REAL, low, high)
 
+/* A row of one device to the next needs none of the further columns. */
+static int has_flow(const void *row)
+{
+    const struct xst_sample *const sample = row;
+    return sample->flow != XST_FLOW_PAIR || sample->senders != 0 || sample->sender != 0 || sample->receiver != 0;
+}
+
+#define FLOW_COLUMN_FLOW(name, low, high)                                                                              \
+    {#name, XSTI_COLUMN_WORD, 0, 0, 0, sample_read_##name, sample_write_##name, flow_words, has_flow},
+#define FLOW_COLUMN_INT(name, low, high)                                                                               \
+    {#name, XSTI_COLUMN_INT, (double)(low), (double)(high), offsetof(struct xst_sample, name), NULL, NULL,             \
+     NULL,  has_flow},
 #define X(kind, name, low, high, meaning) COLUMN_##kind(sample, name, low, high)
-static const struct xsti_column sample_columns[] = {XST_SAMPLE_FIELDS(X)};
+#define Y(kind, name, low, high, meaning) FLOW_COLUMN_##kind(name, low, high)
+static const struct xsti_column sample_columns[] = {XST_SAMPLE_FIELDS(X) XST_SAMPLE_FLOW_FIELDS(Y)};
 #undef X
+#undef Y
 #define X(kind, name, low, high, meaning) COLUMN_##kind(bystander_sample, name, low, high)
 static const struct xsti_column bystander_columns[] = {XST_BYSTANDER_FIELDS(X)};
 #undef X

@@ -67,10 +67,11 @@ enum xst_status xsti_header_read(const struct xsti_table *table, const struct xs
         header.field_of_column[column] = f;
     }
     for (size_t c = 0; c < table->column_count; c++) {
-        if (header.field_of_column[c] == NO_FIELD)
+        if (header.field_of_column[c] == NO_FIELD && !table->columns[c].needed)
             return xsti_fail_at(diag, XST_ERR_PARSE, csv->line, "%s:%lld: column \"%s\" is missing; %s need it",
                                 csv->name, (long long)csv->line, table->columns[c].name, table->title);
     }
+    header.field_count = csv->field_count;
     *header_out = header;
     return XST_OK;
 }
@@ -138,12 +139,13 @@ static enum xst_status read_column(const struct xsti_csv *csv, const struct xsti
 enum xst_status xsti_record_read(const struct xsti_table *table, const struct xsti_header *header,
                                  const struct xsti_csv *csv, void *record, struct xst_diag *diag)
 {
-    if (csv->field_count != table->column_count)
+    if (csv->field_count != header->field_count)
         return xsti_fail_at(diag, XST_ERR_PARSE, csv->line,
                             "%s:%lld: %zu fields, the header has %zu; is the line truncated?", csv->name,
-                            (long long)csv->line, csv->field_count, table->column_count);
+                            (long long)csv->line, csv->field_count, header->field_count);
     for (size_t c = 0; c < table->column_count; c++)
-        XSTI_TRY(read_column(csv, &table->columns[c], &csv->fields[header->field_of_column[c]], record, diag));
+        if (header->field_of_column[c] != NO_FIELD)
+            XSTI_TRY(read_column(csv, &table->columns[c], &csv->fields[header->field_of_column[c]], record, diag));
     return XST_OK;
 }
 
@@ -164,6 +166,22 @@ static void print_column(FILE *stream, const struct xsti_column *column, const v
     }
 }
 
+/* Columns that are written: those every file has, and those some record needs. */
+static size_t choose_columns(const struct xsti_table *table, const void *records, size_t count, size_t stride,
+                             const struct xsti_column *columns_out[XSTI_CSV_MOST_FIELDS])
+{
+    size_t chosen = 0;
+    for (size_t c = 0; c < table->column_count; c++) {
+        const struct xsti_column *const column = &table->columns[c];
+        int needed = !column->needed;
+        for (size_t r = 0; r < count && !needed; r++)
+            needed = column->needed((const char *)records + r * stride);
+        if (needed)
+            columns_out[chosen++] = column;
+    }
+    return chosen;
+}
+
 enum xst_status xsti_table_print(const struct xsti_table *table, const void *records, size_t count, size_t stride,
                                  char **text_out, size_t *bytes_out, struct xst_diag *diag)
 {
@@ -172,15 +190,17 @@ enum xst_status xsti_table_print(const struct xsti_table *table, const void *rec
     FILE *const stream = open_memstream(&text, &bytes);
     if (!stream)
         return xsti_fail_memory(diag);
+    const struct xsti_column *columns[XSTI_CSV_MOST_FIELDS];
+    const size_t column_count = choose_columns(table, records, count, stride, columns);
     void *const locale = xsti_point_begin();
-    for (size_t c = 0; c < table->column_count; c++)
-        fprintf(stream, "%s%s", c ? "," : "", table->columns[c].name);
+    for (size_t c = 0; c < column_count; c++)
+        fprintf(stream, "%s%s", c ? "," : "", columns[c]->name);
     fputc('\n', stream);
     for (size_t r = 0; r < count; r++) {
-        for (size_t c = 0; c < table->column_count; c++) {
+        for (size_t c = 0; c < column_count; c++) {
             if (c)
                 fputc(',', stream);
-            print_column(stream, &table->columns[c], (const char *)records + r * stride);
+            print_column(stream, columns[c], (const char *)records + r * stride);
         }
         fputc('\n', stream);
     }

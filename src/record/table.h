@@ -26,6 +26,8 @@ struct xsti_column {
     int (*read_word)(const char *text, void *record);
     const char *(*write_word)(const void *record, char *room, size_t room_bytes);
     const char *valid_words;
+    /* Not NULL: a file may lack the column (its field stays as it was), and it is written only when some record needs it. */
+    int (*needed)(const void *record);
 };
 
 struct xsti_table {
@@ -37,6 +39,7 @@ struct xsti_table {
 /* Which field of a record feeds which column, from the header. */
 struct xsti_header {
     size_t field_of_column[XSTI_CSV_MOST_FIELDS];
+    size_t field_count;
 };
 
 /* The table whose columns the header names most; never NULL for count >= 1. */

@@ -65,6 +65,13 @@ DEFINE_TEXT(xst_direction_text, xst_direction, DIRECTION, XST_DIRECTION_MAP(X))
 DEFINE_PARSE(xst_direction_parse, xst_direction, XST_DIRECTION_MAP(X))
 #undef X
 
+#define X(NAME, text, meaning) CASE_TEXT(FLOW, NAME, text)
+DEFINE_TEXT(xst_flow_text, xst_flow, FLOW, XST_FLOW_MAP(X))
+#undef X
+#define X(NAME, word, meaning) IF_WORD(FLOW, NAME, word)
+DEFINE_PARSE(xst_flow_parse, xst_flow, XST_FLOW_MAP(X))
+#undef X
+
 #define X(NAME, text, meaning) CASE_TEXT(BYSTANDER_OP, NAME, text)
 DEFINE_TEXT(xst_bystander_op_text, xst_bystander_op, BYSTANDER_OP, XST_BYSTANDER_OP_MAP(X))
 #undef X

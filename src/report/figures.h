@@ -16,6 +16,7 @@ int xsti_figure_isolated(const struct xsti_subject *subject, struct xsti_figure 
 int xsti_figure_zero_gap(const struct xsti_subject *subject, struct xsti_figure *figure);
 int xsti_figure_aligned(const struct xsti_subject *subject, struct xsti_figure *figure);
 int xsti_figure_release(const struct xsti_subject *subject, struct xsti_figure *figure);
+int xsti_figure_senders(const struct xsti_subject *subject, struct xsti_figure *figure);
 
 /* All of them in the order of the page. */
 typedef int xsti_figure_make(const struct xsti_subject *subject, struct xsti_figure *figure);

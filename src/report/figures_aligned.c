@@ -10,7 +10,8 @@
 enum { LINE_POINTS = 48 };
 
 xsti_figure_make *const xsti_figure_makers[] = {xsti_figure_issue_gap, xsti_figure_period_gap, xsti_figure_isolated,
-                                                xsti_figure_zero_gap,  xsti_figure_aligned,    xsti_figure_release};
+                                                xsti_figure_zero_gap,  xsti_figure_aligned,    xsti_figure_release,
+                                                xsti_figure_senders};
 const size_t xsti_figure_maker_count = sizeof xsti_figure_makers / sizeof *xsti_figure_makers;
 
 const char *xsti_target_words(enum xst_target target)

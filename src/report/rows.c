@@ -21,8 +21,8 @@ const struct xst_path *xsti_main_path(const struct xst_profile *profile, enum xs
 
 int xsti_row_on_path(const struct xst_sample *row, const struct xst_path *path)
 {
-    return row->target == path->target && row->direction == path->direction && row->method == path->method &&
-           row->threads == path->threads && row->piece_bytes == path->piece_bytes &&
+    return row->flow == XST_FLOW_PAIR && row->target == path->target && row->direction == path->direction &&
+           row->method == path->method && row->threads == path->threads && row->piece_bytes == path->piece_bytes &&
            row->pitch_bytes == path->pitch_bytes;
 }
 

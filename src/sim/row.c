@@ -24,8 +24,8 @@ static const double UNSEEN_FLOOR = 0.01;
 
 int xst_path_has_row(const struct xst_path *path, const struct xst_sample *row)
 {
-    return path->target == row->target && path->direction == row->direction && path->method == row->method &&
-           path->threads == row->threads && path->piece_bytes == row->piece_bytes &&
+    return row->flow == XST_FLOW_PAIR && path->target == row->target && path->direction == row->direction &&
+           path->method == row->method && path->threads == row->threads && path->piece_bytes == row->piece_bytes &&
            path->pitch_bytes == row->pitch_bytes;
 }
 

@@ -40,6 +40,29 @@ err_has 'exists already'
 one_sentence
 expect 0 measure --machine "$sim" -K 32 -B 16K -o rows.csv --force -q
 
+# Several devices: a row for each sender, columns that say who sends where; a fit leaves them out and says so.
+many=$sim,devices=4
+expect 0 measure --machine "$many" -K 32 -B 32K --senders 1..3 --all-to-all --all-peers -o many.csv -q
+[ "$(wc -l <many.csv)" -eq 12 ] || fail "many.csv: $(cat many.csv)"
+head -n 1 many.csv | grep -q 'total_us,flow,senders,sender,receiver$' || fail "many.csv: $(head -n 1 many.csv)"
+json many.json 'd["readings"]["cells"] == 5 and d["note"] and "of 4 devices" in d["note"]'
+expect 0 measure --machine "$many" -K 32 -B 16K --pairs --csv
+[ "$(wc -l <out)" -eq 13 ] || fail "12 pairs were wanted: $(cat out)"
+expect 0 measure --machine sim:h200x2-nvlink,devices=3 -K 132 -B 32K --pairs --all-peers --csv
+[ "$(grep -c ',spread,1,[012],-1$' out)" -eq 3 ] || fail "three senders were wanted: $(cat out)"
+expect 2 measure --machine sim:h200x2-nvlink,drain=3 -K 132 -B 32K
+err_has "the stored machine's own"
+expect 2 measure --machine "$many" -K 32 -B 32K --senders 4
+err_has 'at most 3 send to one'
+one_sentence
+expect 2 fit many.csv
+err_has 'make no path'
+expect 0 measure --machine "$many" -K 1,16,24,32 -B 8K,16K,32K -o plain.csv -q
+expect 0 fit plain.csv many.csv --excluded
+out_has 'FLOW: several senders or receivers'
+expect 0 report plain.csv many.csv -o many.html --svg many-svg -q
+[ -s many-svg/peer-senders.svg ] || fail "no figure of R against senders"
+
 # Mistakes.
 expect 2 measure --machine "$sim" -K 32
 err_has '--bytes is needed'
@@ -74,6 +97,8 @@ out_has '(synthetic'
 for file in profile.json report.html samples.csv; do
     [ -s "made/$file" ] || fail "calibrate left no $file"
 done
+expect 0 calibrate --machine "$many" -o made4
+err_has 'of device 0 to device 1, of 4 devices'
 json made/profile.json 'abs(d["paths"][0]["drain_bytes_per_us"]["value"] / 100e3 - 1) < 0.02'
 expect 2 calibrate --machine "$sim" -o made
 err_has 'exists already'

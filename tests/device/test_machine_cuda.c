@@ -141,6 +141,35 @@ static void test_faults(void **state)
     xt_contains(diag.text, "is measuring this device");
 }
 
+/* Who sends to whom on every device there is: all bytes of all senders arrive, each in its own place. Last: it opens a machine of its
+ * own. */
+static void test_flows(void **state)
+{
+    struct xst_diag diag = {0};
+    (void)state;
+    xst_machine_close(machine);
+    machine = NULL;
+    if (xst_machine_open("cuda:0,1", &machine, &diag) != XST_OK) {
+        xt_ok(xst_machine_open("cuda", &machine, &diag), &diag);
+        struct xst_measure_request alone = request_of(XST_MODE_PERIODIC, XST_TARGET_HOST, XST_METHOD_ST16, 1, 1024);
+        alone.flow = XST_FLOW_ROTATION;
+        expect_refused(&alone, XST_ERR_USAGE, "between devices");
+        return;
+    }
+    struct xst_measure_request requests[4 * 2 * 2];
+    size_t count = 0;
+    for (int m = 0; m < 2; m++)
+        for (int f = 0; f < 4; f++)
+            for (int k = 0; k < 2; k++) {
+                struct xst_measure_request *const request = &requests[count++];
+                *request = request_of(k ? XST_MODE_PERIODIC : XST_MODE_ISOLATED, XST_TARGET_PEER,
+                                      m ? XST_METHOD_BULK : XST_METHOD_ST16, 8, 16384);
+                request->flow = (enum xst_flow)f;
+                request->sender = f == XST_FLOW_PAIR || f == XST_FLOW_SPREAD;
+            }
+    run(requests, count);
+}
+
 /* Bystanders and the load loop leave rows; nothing about their size is decided here. */
 static void test_bystanders(void **state)
 {
@@ -197,7 +226,8 @@ int main(void)
                                        cmocka_unit_test(test_threads_and_modes),
                                        cmocka_unit_test(test_refusals),
                                        cmocka_unit_test(test_faults),
-                                       cmocka_unit_test(test_bystanders)};
+                                       cmocka_unit_test(test_bystanders),
+                                       cmocka_unit_test(test_flows)};
     struct xst_diag diag = {0};
     const enum xst_status status = xst_machine_open("cuda", &machine, &diag);
     if (status == XST_ERR_UNAVAILABLE) {

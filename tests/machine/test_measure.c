@@ -206,12 +206,112 @@ static void test_profile(void **state)
     xst_machine_close(machine);
 }
 
+static struct xst_measure_request flow_of(enum xst_flow flow, int64_t senders)
+{
+    struct xst_measure_request request = request_of(XST_MODE_PERIODIC, 32, 32768, 0);
+    request.flow = flow;
+    request.senders = senders;
+    return request;
+}
+
+/* Four devices: V/R of 10.49 us a burst and sender. What a receiver takes in (R unless said otherwise) is shared by its senders; what
+ * goes to all others in turn is bound by the sender alone. */
+static void test_flows(void **state)
+{
+    static const char four[] =
+        "sim:producers=32,drain=100GB/s,per-producer=20KiB,floor=50GB/s,fence=2us,devices=4,ingress=150GB/s";
+    struct xst_machine *const machine = open_machine(four);
+    const struct xst_measure_request requests[] = {flow_of(XST_FLOW_INCAST, 1), flow_of(XST_FLOW_INCAST, 3),
+                                                   flow_of(XST_FLOW_SPREAD, 0), flow_of(XST_FLOW_ROTATION, 0)};
+    const double alone_us = 32 * 32 * 32768.0 / 100e3;
+    struct xst_samples samples = {0};
+    (void)state;
+    assert_int_equal(xst_machine_devices(machine), 4);
+    measure(machine, requests, 4, 0, &samples);
+    assert_int_equal(samples.row_count, 1 + 3 + 1 + 4);
+    xt_near(samples.rows[0].total_us - 2, alone_us, 1e-3 * alone_us);
+    for (int s = 0; s < 3; s++) { /* 300 GB/s want in, 150 fit */
+        const struct xst_sample *const row = &samples.rows[1 + s];
+        assert_int_equal(row->flow, XST_FLOW_INCAST);
+        assert_int_equal(row->senders, 3);
+        assert_int_equal(row->sender, s == 0 ? 0 : s + 1);
+        assert_int_equal(row->receiver, 1);
+        xt_near(row->total_us - 2, 2 * alone_us, 5e-3 * alone_us);
+    }
+    assert_int_equal(samples.rows[4].receiver, -1);
+    xt_near(samples.rows[4].total_us - 2, alone_us, 5e-3 * alone_us);
+    for (int s = 0; s < 4; s++) { /* equal shares stay in step: nobody meets */
+        assert_int_equal(samples.rows[5 + s].sender, s);
+        xt_near(samples.rows[5 + s].total_us - 2, alone_us, 5e-3 * alone_us);
+    }
+    xst_samples_free(&samples);
+    xst_machine_close(machine);
+}
+
+/* Between two devices the rotation is both directions, and each is what one alone is. */
+static void test_rotation_of_two(void **state)
+{
+    struct xst_machine *const machine = open_machine(quiet_spec);
+    const struct xst_measure_request requests[] = {request_of(XST_MODE_PERIODIC, 32, 32768, 5),
+                                                   {.mode = XST_MODE_PERIODIC,
+                                                    .target = XST_TARGET_PEER,
+                                                    .method = XST_METHOD_ST16,
+                                                    .threads = 256,
+                                                    .producers = 32,
+                                                    .bytes_per_producer = 32768,
+                                                    .gap_us = 5,
+                                                    .bursts = 32,
+                                                    .reps = 3,
+                                                    .flow = XST_FLOW_ROTATION}};
+    struct xst_samples samples = {0};
+    (void)state;
+    measure(machine, requests, 2, 0, &samples);
+    assert_int_equal(samples.row_count, 3);
+    for (int s = 1; s < 3; s++) {
+        xt_near(samples.rows[s].total_us, samples.rows[0].total_us, 0.005 * samples.rows[0].total_us);
+        xt_near(samples.rows[s].issue_mean_us, samples.rows[0].issue_mean_us, 0.05);
+        xt_near(samples.rows[s].period_mean_us, samples.rows[0].period_mean_us, 0.05);
+        assert_int_equal(samples.rows[s].receiver, 2 - s);
+    }
+    xst_samples_free(&samples);
+    xst_machine_close(machine);
+}
+
+static void refuse(const struct xst_machine *machine, struct xst_measure_request request, enum xst_status wanted,
+                   const char *words)
+{
+    struct xst_diag diag = {0};
+    assert_int_equal(xst_machine_check(machine, &request, &diag), wanted);
+    xt_contains(diag.text, words);
+}
+
+static void test_flow_refusals(void **state)
+{
+    struct xst_machine *const machine = open_machine(quiet_spec);
+    struct xst_measure_request request = flow_of(XST_FLOW_INCAST, 2);
+    (void)state;
+    refuse(machine, request, XST_ERR_RANGE, "of 2 devices at most 1 send to one");
+    request = flow_of(XST_FLOW_ROTATION, 0);
+    request.target = XST_TARGET_HOST;
+    refuse(machine, request, XST_ERR_USAGE, "not with host");
+    request = flow_of(XST_FLOW_PAIR, 0);
+    request.sender = request.receiver = 1;
+    refuse(machine, request, XST_ERR_USAGE, "does not send to itself");
+    request.receiver = 2;
+    refuse(machine, request, XST_ERR_RANGE, "device 2 is not one of the machine's 2");
+    request = flow_of(XST_FLOW_ROTATION, 0);
+    request.mode = XST_MODE_ALIGNED;
+    refuse(machine, request, XST_ERR_UNAVAILABLE, "free-running");
+    xst_machine_close(machine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),         cmocka_unit_test(test_seed),     cmocka_unit_test(test_precision),
-        cmocka_unit_test(test_interruption), cmocka_unit_test(test_refusals), cmocka_unit_test(test_recovery),
-        cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_rows),          cmocka_unit_test(test_seed),     cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_interruption),  cmocka_unit_test(test_refusals), cmocka_unit_test(test_recovery),
+        cmocka_unit_test(test_profile),       cmocka_unit_test(test_flows),    cmocka_unit_test(test_rotation_of_two),
+        cmocka_unit_test(test_flow_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

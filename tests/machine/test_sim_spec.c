@@ -94,6 +94,20 @@ static void test_damaged(void **state)
     }
 }
 
+/* What stands beside a stored machine's name says how many there are, and nothing about one of them. */
+static void test_many(void **state)
+{
+    struct xsti_sim_spec spec;
+    struct xst_diag diag = {0};
+    (void)state;
+    xt_ok(xsti_sim_spec_parse_many("devices=8,ingress=300GB/s,seed=3", &spec, &diag), &diag);
+    assert_true(spec.devices == 8 && spec.ingress_bytes_per_us == 300e3 && spec.seed == 3 && spec.domain_devices == 0);
+    xt_status(xsti_sim_spec_parse_many("devices=8,drain=300GB/s", &spec, &diag), XST_ERR_USAGE, &diag);
+    xt_contains(diag.text, "drain is the stored machine's own");
+    xt_status(xsti_sim_spec_parse_many("devices=1", &spec, &diag), XST_ERR_RANGE, &diag);
+    xt_contains(diag.text, "devices is");
+}
+
 static void test_open(void **state)
 {
     static const struct {
@@ -124,6 +138,7 @@ static void test_open(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole), cmocka_unit_test(test_mistakes),
-                                       cmocka_unit_test(test_damaged), cmocka_unit_test(test_open)};
+                                       cmocka_unit_test(test_damaged), cmocka_unit_test(test_many),
+                                       cmocka_unit_test(test_open)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

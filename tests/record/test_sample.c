@@ -245,18 +245,62 @@ static void append_copies(void **state)
     xst_samples_free(&samples);
 }
 
+/* Columns that say who sends where: files without them are read, and rows that do not need them are written without. */
+static void flow_columns(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "mode,target,method,threads,producers,bytes_per_producer,piece_bytes,pitch_bytes,gap_us,bursts,reps,"
+        "issue_mean_us,issue_max_us,release_mean_us,period_mean_us,fenced_max_us,total_us,flow,senders,"
+        "sender,receiver\n"
+        "periodic,peer,st16,256,132,32768,0,0,0,48,5,1,2,1,3,4,500,incast,3,2,1\n"
+        "periodic,peer,st16,256,132,32768,0,0,0,48,5,1,2,1,3,4,500,spread,1,0,-1\n"
+        "periodic,peer,st16,256,132,32768,0,0,0,48,5,1,2,1,3,4,500,pair,0,0,0\n";
+    const char *const path = "flows.csv";
+    struct xst_samples samples = {0}, again = {0};
+    struct xst_diag diag = {0};
+    xt_ok(xst_samples_parse("text", text, sizeof text - 1, &samples, &diag), &diag);
+    assert_int_equal(samples.row_count, 3);
+    assert_int_equal(samples.rows[0].flow, XST_FLOW_INCAST);
+    assert_int_equal(samples.rows[0].senders, 3);
+    assert_int_equal(samples.rows[0].sender, 2);
+    assert_int_equal(samples.rows[1].receiver, -1);
+    xt_ok(xst_samples_write(path, &samples, 1, &diag), &diag);
+    xt_ok(xst_samples_read(path, &again, &diag), &diag);
+    for (size_t i = 0; i < 3; i++) {
+        assert_same_rows(&samples.rows[i], &again.rows[i], 1e-9);
+        assert_int_equal(samples.rows[i].flow, again.rows[i].flow);
+        assert_int_equal(samples.rows[i].senders, again.rows[i].senders);
+        assert_int_equal(samples.rows[i].sender, again.rows[i].sender);
+        assert_int_equal(samples.rows[i].receiver, again.rows[i].receiver);
+    }
+    samples.rows[0] = samples.rows[2];
+    samples.row_count = 1;
+    xt_ok(xst_samples_write(path, &samples, 1, &diag), &diag);
+    xst_samples_free(&again);
+    xt_ok(xst_samples_read(path, &again, &diag), &diag);
+    assert_int_equal(again.rows[0].flow, XST_FLOW_PAIR);
+    char line[512];
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_null(strstr(line, "flow"));
+    fclose(file);
+    remove(path);
+    xst_samples_free(&samples);
+    xst_samples_free(&again);
+    xt_status(xst_samples_parse("text", text, sizeof text - 1 - strlen("pair,0,0,0\n"), &samples, &diag), XST_ERR_PARSE,
+              &diag);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_files),
-        cmocka_unit_test(every_field),
-        cmocka_unit_test(forms_of_the_same_file),
-        cmocka_unit_test(columns_in_any_order),
-        cmocka_unit_test(limits_are_inclusive),
-        cmocka_unit_test(write_and_read_back),
-        cmocka_unit_test(append_copies),
-        cmocka_unit_test(other_kinds_of_row),
-        cmocka_unit_test(files_have_points_in_any_locale),
+        cmocka_unit_test(recorded_files),         cmocka_unit_test(every_field),
+        cmocka_unit_test(forms_of_the_same_file), cmocka_unit_test(columns_in_any_order),
+        cmocka_unit_test(limits_are_inclusive),   cmocka_unit_test(write_and_read_back),
+        cmocka_unit_test(flow_columns),           cmocka_unit_test(append_copies),
+        cmocka_unit_test(other_kinds_of_row),     cmocka_unit_test(files_have_points_in_any_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

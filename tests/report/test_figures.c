@@ -164,12 +164,66 @@ static void lines_stand_alone(void **state)
     xst_profile_free(&profile);
 }
 
+static struct xst_sample flow_row(enum xst_flow flow, int64_t senders, int64_t sender, double total_us)
+{
+    return (struct xst_sample){.mode = XST_MODE_PERIODIC,
+                               .target = XST_TARGET_PEER,
+                               .method = XST_METHOD_ST16,
+                               .threads = 256,
+                               .producers = 100,
+                               .bytes_per_producer = 10000,
+                               .bursts = 100,
+                               .reps = 1,
+                               .flow = flow,
+                               .senders = senders,
+                               .sender = sender,
+                               .receiver = flow == XST_FLOW_INCAST ? 1 : -1,
+                               .total_us = total_us};
+}
+
+/* 100 MB a sender. Into one receiver: all bytes over the longest time, less the fence; else the mean of the senders' own rates. A
+ * run whose rows are not all there is left out. */
+static void senders_by_hand(void **state)
+{
+    (void)state;
+    struct recorded recorded = recorded_of(xt_nvlink_samples());
+    const double fence_us = xsti_main_path(&recorded.profile, XST_TARGET_PEER)->fence_us.value;
+    const struct xst_sample rows[] = {flow_row(XST_FLOW_INCAST, 1, 0, 250 + fence_us),
+                                      flow_row(XST_FLOW_INCAST, 2, 0, 400 + fence_us),
+                                      flow_row(XST_FLOW_INCAST, 2, 2, 500 + fence_us),
+                                      flow_row(XST_FLOW_SPREAD, 1, 0, 200 + fence_us),
+                                      flow_row(XST_FLOW_ROTATION, 2, 0, 250 + fence_us),
+                                      flow_row(XST_FLOW_ROTATION, 2, 1, 500 + fence_us),
+                                      flow_row(XST_FLOW_INCAST, 3, 0, 400 + fence_us)};
+    struct xst_diag diag = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        xt_ok(xst_samples_append(&recorded.samples, &rows[i], &diag), &diag);
+    struct xsti_figure_list list = figures_of(&recorded);
+    const struct xsti_figure *const figure = find(&list, "peer-senders");
+    assert_int_equal(xsti_figure_measured(figure), 4);
+    size_t seen = 0;
+    for (size_t s = 0; s < figure->series_count; s++)
+        for (size_t p = 0; p < figure->series[s].count; p++) {
+            const char *const name = figure->groups[figure->series[s].group].name;
+            const double x = figure->series[s].x[p], y = figure->series[s].y[p];
+            if (strcmp(name, "one pair") == 0)
+                continue;
+            seen++;
+            xt_near(y, strstr(name, "all others") ? 500 : strstr(name, "all to all") ? 300 : 400, 1e-6);
+            xt_near(x, strstr(name, "all others") ? 1 : strstr(name, "all to all") ? 2 : seen, 1e-9);
+        }
+    assert_int_equal(seen, 4);
+    xt_contains(figure->caption, "2 senders bring 400 GB/s into one receiver");
+    xsti_figure_list_free(&list);
+    recorded_free(&recorded);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nvlink_has_every_figure), cmocka_unit_test(period_line_meets_the_rows),
         cmocka_unit_test(host_has_no_control),     cmocka_unit_test(ids_are_unique),
-        cmocka_unit_test(lines_stand_alone),
+        cmocka_unit_test(lines_stand_alone),       cmocka_unit_test(senders_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
