@@ -163,9 +163,9 @@ static int list_shapes(struct cli *cli)
     if (status != XST_OK)
         return cli_fail(cli, status);
     if (cli_wants_text(cli)) {
-        printf("%sAttention%s (xstage audit fa-a2a --shape NAME)\n", cli_bold(stdout), cli_plain(stdout));
+        printf("%sAttention%s (xstage audit fa-a2a --preset NAME)\n", cli_bold(stdout), cli_plain(stdout));
         cli_table_print(cli, stdout, &attention);
-        printf("\n%sMixture of experts%s (xstage audit moe --shape NAME)\n", cli_bold(stdout), cli_plain(stdout));
+        printf("\n%sMixture of experts%s (xstage audit moe --preset NAME)\n", cli_bold(stdout), cli_plain(stdout));
         cli_table_print(cli, stdout, &experts);
     }
     json_t *const document = cli_document(cli, "list", 1);

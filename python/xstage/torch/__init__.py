@@ -12,9 +12,14 @@ and `torch.ops.xstage.fused_moe`; they run on the current stream, replay in CUDA
 breaks.
 """
 
-from ._quantise import quantise_blocks, quantise_rows
-from .moe import FusedMoE, MoeOrder, interleave
-from .ulysses import UlyssesAttention, attention, split_lengths, ulysses_attention
+import torch as _torch
+
+if not hasattr(_torch.library, "register_fake"):
+    raise ImportError(f"xstage.torch needs PyTorch 2.4 or newer; this is {_torch.__version__}")
+
+from ._quantise import quantise_blocks, quantise_rows  # noqa: E402
+from .moe import FusedMoE, MoeOrder, interleave  # noqa: E402
+from .ulysses import UlyssesAttention, attention, split_lengths, ulysses_attention  # noqa: E402
 
 __all__ = [
     "FusedMoE",

@@ -14,9 +14,6 @@ import torch
 from ._attention import attend
 from ._exchange import exchange_of
 
-if not hasattr(torch.library, "register_fake"):
-    raise ImportError(f"xstage.torch needs PyTorch 2.4 or newer; this is {torch.__version__}")
-
 LIBRARY = torch.library.Library("xstage", "DEF")
 LIBRARY.define(
     "attention(Tensor q, Tensor k, Tensor v, int key_len, float scale) -> Tensor", tags=(torch.Tag.pt2_compliant_tag,)
