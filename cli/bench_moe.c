@@ -229,8 +229,10 @@ static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t p
 {
     struct xst_diag *const diag = &job->cli->diag;
     const struct xst_moe_bench *const bench = &cell->bench;
+    const int each = strcmp(cli_text(job->cli, "dedup"), "off") == 0;
     const struct xst_plan_moe_options options = {.extrapolate = 1,
-                                                 .given_tflops = PLANNED_RATE * bench->flop_per_us / 1e6};
+                                                 .given_tflops = PLANNED_RATE * bench->flop_per_us / 1e6,
+                                                 .once = !each};
     const struct xst_moe_plan plan = plan_of(cell, producers);
     const struct xst_moe_shape shape = shape_of(bench);
     const struct xst_moe_layer layer = {.hidden = bench->hidden,
@@ -252,6 +254,7 @@ static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t p
     if (status == XST_OK)
         status = xst_moe_order_of(&setup, asking.choice, &layer, &order, diag);
     if (status == XST_OK) {
+        order.dedup = each ? XST_MOE_DEDUP_OFF : XST_MOE_DEDUP_AUTO;
         cell->predicted_us = predicted_us_of(asking.choice, &order);
         status = add_fused(job, cell, &order, &cell->planned);
     }

@@ -43,6 +43,7 @@ static const struct belongs options_of_kernels[] = {
     {"order-cost-frac", "moe"},
     {"staged-cost-frac", "moe"},
     {"aligned", "moe"},
+    {"dedup", "moe"},
     {"element-bytes", "fa-a2a moe"},
     {"peak-tflops", "fa-a2a moe"},
     {"sweep", "traffic"},
@@ -241,7 +242,8 @@ static enum xst_status plan_counts(struct cli *cli, const struct xst_profile *pr
                                                  .methods = methods_of(cli),
                                                  .order_cost_frac = cost_of(cli, "order-cost-frac"),
                                                  .staged_cost_frac = cost_of(cli, "staged-cost-frac"),
-                                                 .aligned = cli_given(cli, "aligned")};
+                                                 .aligned = cli_given(cli, "aligned"),
+                                                 .once = cli_given(cli, "dedup")};
     enum xst_routing routing = XST_ROUTING_UNIFORM;
     int64_t rank = 0, first = 0, end = 0;
     xst_routing_parse(cli_text(cli, "routing"), &routing);

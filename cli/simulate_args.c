@@ -37,6 +37,7 @@ static const struct {
     {"ring", "moe"},
     {"unit", "moe"},
     {"no-pull", "moe"},
+    {"dedup", "moe"},
     {"tiles-only", "moe"},
     {"memory-gb-per-s", "moe"},
     {"act-frac", "moe"},
@@ -283,6 +284,7 @@ static enum xst_status run_moe(struct cli *cli, const struct xst_profile *profil
     simulation->moe.unit = cli_int(cli, "unit");
     simulation->moe.ring_blocks = given_or(cli, "ring", 0);
     simulation->moe.no_pull = cli_given(cli, "no-pull");
+    simulation->moe.once = cli_given(cli, "dedup");
     simulation->kind_names[0] = "Linear 1";
     simulation->kind_names[1] = "Linear 2";
     simulation->kind_names[2] = "combine";

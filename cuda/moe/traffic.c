@@ -83,6 +83,28 @@ static int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* The other topk - 1 choices lie among the experts - 1 others; C(experts - 1 - expert, topk - 1) ways miss those before. */
+double xst_moe_first_frac(const struct xst_moe_shape *shape, int64_t expert)
+{
+    double frac = 1;
+    for (int64_t i = 0; i < shape->topk - 1; i++) {
+        const double left = (double)(shape->experts - 1 - expert - i);
+        frac *= left > 0 ? left / (double)(shape->experts - 1 - i) : 0;
+    }
+    return frac;
+}
+
+/* Tokens of all ranks that chose one of a rank's `local` experts: T (1 - C(E - local, k) / C(E, k)). */
+static double fetched_rows_of(const struct xst_moe_shape *shape, int64_t local)
+{
+    double none = 1;
+    for (int64_t i = 0; i < shape->topk; i++) {
+        const double left = (double)(shape->experts - local - i);
+        none *= left > 0 ? left / (double)(shape->experts - i) : 0;
+    }
+    return (double)(shape->ranks * shape->tokens) * (1 - none);
+}
+
 enum xst_status xst_moe_count(const struct xst_moe_shape *shape, const struct xst_moe_plan *plan,
                               struct xst_moe_counts *counts_out, struct xst_diag *diag)
 {
@@ -91,6 +113,7 @@ enum xst_status xst_moe_count(const struct xst_moe_shape *shape, const struct xs
     const double tile_flop = 2.0 * (double)plan->tile_rows * (double)plan->tile_cols;
     counts.rows = shape->tokens * shape->topk;
     counts.local_experts = smaller(ceil_div(shape->experts, shape->ranks), counts.rows);
+    counts.fetched_rows = fetched_rows_of(shape, ceil_div(shape->experts, shape->ranks));
     counts.rows_per_expert = ceil_div(counts.rows, counts.local_experts);
     counts.blocks_per_expert = ceil_div(counts.rows_per_expert, plan->tile_rows);
     counts.blocks = counts.local_experts * counts.blocks_per_expert;

@@ -62,6 +62,7 @@ struct xst_moe_counts {
     int64_t rows_per_expert;
     int64_t blocks_per_expert;
     int64_t blocks;       /* row blocks of one rank */
+    double fetched_rows;  /* of those received, when a token's row comes once for all its experts here */
     int64_t l1_per_block; /* n1 = ceil(2 * inter / tile_cols) */
     int64_t l2_per_block; /* n2 = ceil(hidden / tile_cols) */
     int64_t wave_experts; /* experts of one wave: the fewest with two Linear-1 tiles per CTA */
@@ -79,6 +80,10 @@ enum xst_status xst_moe_check(const struct xst_moe_shape *shape, const struct xs
 
 enum xst_status xst_moe_count(const struct xst_moe_shape *shape, const struct xst_moe_plan *plan,
                               struct xst_moe_counts *counts_out, struct xst_diag *diag);
+
+/* Share of the rows of a rank's expert number `expert` whose tokens chose none of the rank's experts before it, experts of a token
+ * distinct and all alike: what is fetched for it when a token's row comes once. */
+double xst_moe_first_frac(const struct xst_moe_shape *shape, int64_t expert);
 
 /* Gap of the schedule: T_L2 for the wave (13), T_L2 + rho * T_L1 interleaved (14). */
 enum xst_status xst_moe_traffic(const struct xst_moe_shape *shape, const struct xst_moe_plan *plan,

@@ -431,9 +431,9 @@ class xst_moe_plan(Structure):
 class xst_moe_counts(Structure):
     _fields_ = [
         ("rows", c_int64), ("local_experts", c_int64), ("rows_per_expert", c_int64), ("blocks_per_expert", c_int64),
-        ("blocks", c_int64), ("l1_per_block", c_int64), ("l2_per_block", c_int64), ("wave_experts", c_int64),
-        ("producers", c_int64), ("rho", c_double), ("tile_bytes", c_double), ("l1_us", c_double), ("l2_us", c_double),
-        ("act_us", c_double)
+        ("blocks", c_int64), ("fetched_rows", c_double), ("l1_per_block", c_int64), ("l2_per_block", c_int64),
+        ("wave_experts", c_int64), ("producers", c_int64), ("rho", c_double), ("tile_bytes", c_double),
+        ("l1_us", c_double), ("l2_us", c_double), ("act_us", c_double)
     ]
 
 
@@ -958,7 +958,7 @@ class xst_plan_moe_options(Structure):
     _fields_ = [
         ("extrapolate", c_int), ("peak_tflops", c_double), ("given_tflops", c_double), ("l2_bytes", c_double),
         ("reread_bytes_per_us", c_double), ("methods", c_int), ("order_cost_frac", c_double),
-        ("staged_cost_frac", c_double), ("aligned", c_int)
+        ("staged_cost_frac", c_double), ("aligned", c_int), ("once", c_int)
     ]
 
 
@@ -967,8 +967,9 @@ class xst_moe_setup(Structure):
         ("shape", xst_moe_shape), ("plan", xst_moe_plan), ("paths", POINTER(xst_path) * 3), ("extrapolate", c_int),
         ("tflops", c_double), ("l1_us", c_double), ("l2_us", c_double), ("act_us", c_double), ("l1_per_block", c_int64),
         ("l2_per_block", c_int64), ("l2_bytes", c_double), ("reread_bytes_per_us", c_double),
-        ("order_cost_frac", c_double), ("staged_cost_frac", c_double), ("aligned", c_int), ("lead_first", c_int64),
-        ("lead_knee", c_int64), ("lead_startup", c_int64), ("lead_tail", c_int64), ("most_blocks", c_int64)
+        ("order_cost_frac", c_double), ("staged_cost_frac", c_double), ("aligned", c_int), ("once", c_int),
+        ("lead_first", c_int64), ("lead_knee", c_int64), ("lead_startup", c_int64), ("lead_tail", c_int64),
+        ("most_blocks", c_int64)
     ]
 
 
@@ -1279,7 +1280,7 @@ class xst_timeline_options(Structure):
 class xst_timeline_moe(Structure):
     _fields_ = [
         ("lead", c_int64), ("group", c_int64), ("ring_blocks", c_int64), ("no_pull", c_int), ("rows", POINTER(c_int64)),
-        ("exchange", c_int), ("memory_bytes_per_us", c_double), ("unit", c_int64)
+        ("exchange", c_int), ("memory_bytes_per_us", c_double), ("unit", c_int64), ("once", c_int)
     ]
 
 
@@ -1441,6 +1442,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_moe_dedup_text": (c_char_p, [c_int]),
     "xst_moe_dtype_text": (c_char_p, [c_int]),
     "xst_moe_experts_of": (None, [POINTER(xst_moe_shape), c_int64, POINTER(c_int64), POINTER(c_int64)]),
+    "xst_moe_first_frac": (c_double, [POINTER(xst_moe_shape), c_int64]),
     "xst_moe_form_text": (c_char_p, [c_int]),
     "xst_moe_fused": (c_int, [c_void_p, POINTER(xst_moe_call), POINTER(xst_moe_order), c_void_p, POINTER(xst_diag)]),
     "xst_moe_interleave_w1": (None, [POINTER(c_uint16), POINTER(c_uint16), c_int64, c_int64, POINTER(c_uint16)]),

@@ -110,6 +110,7 @@ def simulate(
     group: int = 1,
     ring_blocks: int = 0,
     pull: bool = True,
+    dedup: bool = False,
     tiles_only: bool = False,
     memory_bytes_per_us: float = 4.8e6,
     dispersion: bool = False,
@@ -140,6 +141,7 @@ def simulate(
         group: moe, interleaved: Linear-2 tiles in a row.
         ring_blocks: moe: row blocks the pools hold; 0: all.
         pull: moe: rows are fetched from their owners; False: they are there from the start.
+        dedup: moe: a token's row is pulled once for all experts of a rank.
         tiles_only: moe: leave out the exchange of counts, the barrier behind the last store and the combine.
         memory_bytes_per_us: moe: rate of the combine's reads and writes; the default is an H200's data sheet.
         dispersion: SMs drain through the path's hardware groups, as far as the profile knows them.
@@ -196,6 +198,7 @@ def simulate(
             rows=rows.ctypes.data_as(_PI64),
             exchange=int(not tiles_only),
             memory_bytes_per_us=memory_bytes_per_us,
+            once=int(dedup),
         )
         arguments.append(byref(moe))
     elif counts is not None or lead:

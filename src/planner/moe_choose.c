@@ -31,6 +31,7 @@ static enum xst_status count(const struct xst_moe_setup *setup, struct xsti_moe_
             return xsti_fail(diag, XST_ERR_RANGE, "expert %lld has %lld rows, outside 0..%lld (every token once)",
                              (long long)e, (long long)rows, (long long)most);
         layer->rows += rows;
+        layer->fetched_rows += (double)rows * (setup->once ? xst_moe_first_frac(&setup->shape, e) : 1);
         layer->blocks += xsti_moe_blocks(setup, rows);
     }
     if (layer->rows > most * setup->shape.topk)
@@ -135,7 +136,7 @@ static int64_t leads_of(const struct xsti_moe_layer *layer, double drain_bytes_p
     static const double near = 1.05;
     const struct xst_moe_setup *const setup = layer->setup;
     const double remote = (double)(setup->shape.ranks - 1) / (double)setup->shape.ranks;
-    const double pull_us = remote * (double)layer->rows * (double)setup->shape.hidden *
+    const double pull_us = remote * layer->fetched_rows * (double)setup->shape.hidden *
                            (double)setup->shape.element_bytes / fmax(drain_bytes_per_us, 1);
     const double pull_tiles = fmin(ceil(pull_us * layer->producers / setup->l1_us), (double)layer->l1_tiles);
     const int64_t wanted[MOST_LEADS] = {setup->l1_per_block, setup->lead_knee,    setup->lead_startup, setup->lead_tail,

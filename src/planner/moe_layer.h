@@ -12,6 +12,7 @@
 struct xsti_moe_layer {
     const struct xst_moe_setup *setup;
     int64_t rows, blocks, l1_tiles, l2_tiles;
+    double fetched_rows; /* a token's once, where the setup says so */
     double producers;    /* CTAs */
     double act_bytes;    /* of the intermediate activations of one Linear-1 tile */
     double weight_bytes; /* of one expert */

@@ -81,6 +81,7 @@ enum xst_status xst_moe_setup_make(const struct xst_profile *profile, const stru
         options = &none;
     setup.extrapolate = options->extrapolate;
     setup.aligned = options->aligned;
+    setup.once = options->once;
     setup.order_cost_frac = cost_or(options->order_cost_frac, XST_MOE_ORDER_COST_FRAC);
     setup.staged_cost_frac = cost_or(options->staged_cost_frac, XST_MOE_STAGED_COST_FRAC);
     if (!(setup.order_cost_frac <= MOST_COST_FRAC && setup.staged_cost_frac <= MOST_COST_FRAC))

@@ -95,9 +95,39 @@ static void refuses_what_is_no_layer(void **state)
     xt_contains(diag.text, "hidden is -5");
 }
 
+/* A token's row once: expert by expert and in one sum, which for two layers is written out. */
+static void rows_that_come_once(void **state)
+{
+    static const struct xst_moe_shape shapes[] = {
+        {4096, 2048, 64, 6, 8192, 2, 2}, {2048, 768, 128, 8, 4096, 8, 2}, {1024, 512, 8, 8, 100, 4, 2},
+        {1024, 512, 16, 1, 100, 4, 2},   {1024, 512, 6, 2, 10, 3, 2},
+    };
+    const struct xst_moe_plan plan = {.tile_rows = 128,
+                                      .tile_cols = 256,
+                                      .tile_depth = 64,
+                                      .producers = 132,
+                                      .stages = 4,
+                                      .staging_slots = 1,
+                                      .sm_flop_per_us = 1e6};
+    struct xst_moe_counts counts;
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const struct xst_moe_shape *const shape = &shapes[i];
+        const double each = (double)(shape->ranks * shape->tokens * shape->topk) / (double)shape->experts;
+        double rows = 0;
+        for (int64_t e = 0; e < shape->experts / shape->ranks; e++)
+            rows += each * xst_moe_first_frac(shape, e);
+        assert_int_equal(xst_moe_count(shape, &plan, &counts, NULL), XST_OK);
+        xt_near(counts.fetched_rows, rows, 1e-9 * rows);
+    }
+    /* 6 experts, 2 of them here, 2 a token: 15 pairs, 6 of which miss both; 30 tokens */
+    xt_near(counts.fetched_rows, 30 * (1 - 6.0 / 15), 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_that_come_once),
         cmocka_unit_test(describes_a_fine_grained_layer),
         cmocka_unit_test(few_tokens),
         cmocka_unit_test(words_of_schedules),

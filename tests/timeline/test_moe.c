@@ -86,6 +86,29 @@ static void bytes_and_tiles_are_conserved(void **state)
     }
 }
 
+/* A token's row once: what all ranks pull is what they are expected to, and Linear 2 sends what it sent. */
+static void rows_that_come_once(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    int64_t rows[16];
+    struct xst_moe_plan counted = golden_plan;
+    struct xst_moe_counts counts;
+    struct xst_timeline_moe moe = {.lead = 127, .group = 4, .rows = rows, .once = 1};
+    fixture_make(&fixture, 372e3, 1.5e-5, 18 * 1024);
+    fill_even(&golden, rows);
+    counted.sm_flop_per_us = 1;
+    assert_int_equal(xst_moe_count(&golden, &counted, &counts, NULL), XST_OK);
+    struct xst_timeline_result once = run(&fixture, &golden, &golden_plan, &moe);
+    moe.once = 0;
+    struct xst_timeline_result each = run(&fixture, &golden, &golden_plan, &moe);
+    fixture_near(once.sent_bytes, each.sent_bytes, 1e-12);
+    fixture_near(once.pulled_bytes / each.pulled_bytes, counts.fetched_rows / (double)counts.rows, 1e-9);
+    assert_true(once.makespan_us <= each.makespan_us);
+    xst_timeline_result_free(&once);
+    xst_timeline_result_free(&each);
+}
+
 /* Blocks of a unit are finished together: the same tiles and bytes, and a lead that is longer by a unit starves nobody. */
 static void units_need_a_longer_lead(void **state)
 {
@@ -269,7 +292,8 @@ static void nothing_hangs(void **state)
                                              rows,
                                              i & 1,
                                              0,
-                                             i % 3};
+                                             i % 3,
+                                             0};
         const struct xst_timeline_options options = {.extrapolate = 1,
                                                      .issuer = (enum xst_issuer)(i / 2 & 1),
                                                      .coupling = (enum xst_coupling)(i % 7 == 0),
@@ -296,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_knee_is_that_of_the_audit),
         cmocka_unit_test(bytes_and_tiles_are_conserved),
+        cmocka_unit_test(rows_that_come_once),
         cmocka_unit_test(units_need_a_longer_lead),
         cmocka_unit_test(too_small_a_lead_or_ring_is_named),
         cmocka_unit_test(a_ring_large_enough_runs),
