@@ -7,13 +7,9 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/whole.h"
 #include "moe/bench_state.h"
 #include "moe/params.h"
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static uint64_t next_bits(uint64_t *state)
 {
@@ -169,7 +165,7 @@ static enum xst_status plan_one_rank(struct xsti_moe_bench_state *b, struct xsti
 {
     int64_t first, experts;
     experts_of(b->request, rank, &first, &experts);
-    const int64_t tokens = ceil_div(sum_of(b->counts, first, experts), b->request->topk);
+    const int64_t tokens = xsti_ceil_div(sum_of(b->counts, first, experts), b->request->topk);
     group->layer = layer_of(b->request, experts, tokens > 0 ? tokens : 1, 1);
     group->active = 1;
     group->first_expert[0] = first;
@@ -183,7 +179,7 @@ static enum xst_status plan_host(struct xsti_moe_bench_state *b, struct xst_diag
     struct xsti_moe_bench_group *const group = &b->main;
     int64_t first, experts;
     experts_of(b->request, 0, &first, &experts);
-    const int64_t tokens = ceil_div(sum_of(b->counts, 0, experts), b->request->topk);
+    const int64_t tokens = xsti_ceil_div(sum_of(b->counts, 0, experts), b->request->topk);
     const int64_t away = (int64_t)((double)tokens * b->request->remote_frac + 0.5);
     group->layer = layer_of(b->request, 2 * experts, tokens > 0 ? tokens : 1, 2);
     group->active = 1;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/whole.h"
 #include "gpu/trace_ring.h"
 #include "moe/bench_state.h"
 #include "moe/layout.h"
@@ -23,16 +24,11 @@ const char *xst_moe_trace_variant(const struct xst_moe_order *order)
     return paced ? "wave_paced" : "wave_at_once";
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 /* The lead the kernel works with. */
 static int64_t lead_of(const struct xst_moe_bench *request, const struct xst_moe_order *order)
 {
-    const int64_t least = xsti_moe_least_lead(ceil_div(2 * request->inter, XSTI_MOE_TILE_COLS),
-                                              ceil_div(request->hidden, XSTI_MOE_TILE_COLS), order->group,
+    const int64_t least = xsti_moe_least_lead(xsti_ceil_div(2 * request->inter, XSTI_MOE_TILE_COLS),
+                                              xsti_ceil_div(request->hidden, XSTI_MOE_TILE_COLS), order->group,
                                               order->unit > 1 ? order->unit : 1);
     return order->lead > least ? order->lead : least;
 }
@@ -90,8 +86,8 @@ static int64_t marks_of(const struct xsti_moe_bench_state *b)
     for (int64_t e = 0; e < request->experts; e++)
         rows += b->counts[e];
     const int64_t blocks = rows / TILE_ROWS + request->experts;
-    const int64_t tiles =
-        blocks * (ceil_div(2 * request->inter, XSTI_MOE_TILE_COLS) + ceil_div(request->hidden, XSTI_MOE_TILE_COLS));
+    const int64_t tiles = blocks * (xsti_ceil_div(2 * request->inter, XSTI_MOE_TILE_COLS) +
+                                    xsti_ceil_div(request->hidden, XSTI_MOE_TILE_COLS));
     return 2 * (tiles / b->main.layer.ctas + 1) * MARKS_OF_TILE + 8;
 }
 

@@ -10,12 +10,9 @@
 
 #include <xstage/plan.h>
 
-enum { DEFAULT_LIMIT_US = 2000000 };
+#include "base/whole.h"
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
+enum { DEFAULT_LIMIT_US = 2000000 };
 
 /* Bits of FNV-1a over what all ranks must agree on. */
 static uint32_t layer_hash(const struct xst_moe_layer *layer)
@@ -91,8 +88,8 @@ static void fill_layer(const struct xst_moe_call *call, const struct xsti_moe_re
 static void fill_stream(const struct xst_moe_call *call, const struct xst_moe_order *order, enum xsti_moe_part part,
                         const struct xsti_moe_regions *regions, struct xsti_moe_stream *stream)
 {
-    const int64_t n1 = ceil_div(2 * call->layer.inter, XSTI_MOE_TILE_COLS);
-    const int64_t n2 = ceil_div(call->layer.hidden, XSTI_MOE_TILE_COLS);
+    const int64_t n1 = xsti_ceil_div(2 * call->layer.inter, XSTI_MOE_TILE_COLS);
+    const int64_t n2 = xsti_ceil_div(call->layer.hidden, XSTI_MOE_TILE_COLS);
     const int64_t tiles = regions->pool_rows / order->tile_rows * n1; /* of Linear 1, at most */
     const int alone = part != XSTI_MOE_BOTH;
     const int64_t group = !alone && order->schedule == XST_SCHEDULE_INTERLEAVED ? order->group : 1;
@@ -106,7 +103,7 @@ static void fill_stream(const struct xst_moe_call *call, const struct xst_moe_or
     stream->group = (uint32_t)group;
     stream->unit = (uint32_t)unit;
     stream->wave_blocks =
-        (uint32_t)ceil_div(XSTI_MOE_WAVE_ROUNDS * call->layer.ctas / xsti_moe_tile_ctas(order->tile_rows), n1);
+        (uint32_t)xsti_ceil_div(XSTI_MOE_WAVE_ROUNDS * call->layer.ctas / xsti_moe_tile_ctas(order->tile_rows), n1);
     stream->interleaved = alone || order->schedule == XST_SCHEDULE_INTERLEAVED;
     stream->tile_rows = (uint32_t)order->tile_rows;
 }

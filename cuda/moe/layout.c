@@ -5,6 +5,7 @@
 #include "moe/layout.h"
 
 #include "base/diag.h"
+#include "base/whole.h"
 #include "moe/params.h"
 
 _Static_assert((int)XST_MOE_MOST_RANKS == (int)XSTI_MOE_MOST_RANKS, "two bounds of the ranks");
@@ -45,11 +46,6 @@ int64_t xsti_moe_element_bytes(enum xst_moe_dtype dtype)
     return bytes_of[dtype];
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static enum xst_status in_range(const char *field, int64_t value, int64_t low, int64_t high, struct xst_diag *diag)
 {
     if (value >= low && value <= high)
@@ -85,7 +81,7 @@ static enum xst_status check(const struct xst_moe_layer *layer, struct xst_diag 
 static uint64_t take(uint64_t *end, int64_t bytes)
 {
     const uint64_t at = *end;
-    *end += (uint64_t)ceil_div(bytes, REGION_ALIGN) * REGION_ALIGN;
+    *end += (uint64_t)xsti_ceil_div(bytes, REGION_ALIGN) * REGION_ALIGN;
     return at;
 }
 
@@ -95,10 +91,10 @@ enum xst_status xsti_moe_regions(const struct xst_moe_layer *layer, struct xsti_
     XSTI_TRY(check(layer, diag));
     struct xsti_moe_regions regions = {.list_most = layer->tokens_most * layer->topk};
     const int64_t rows = layer->ranks * regions.list_most;
-    regions.local_most = ceil_div(layer->experts, layer->ranks);
+    regions.local_most = xsti_ceil_div(layer->experts, layer->ranks);
     /* An expert may fill all but one row of its last block in vain. */
     regions.pool_rows =
-        ceil_div(rows + regions.local_most * (LARGEST_BLOCK - 1), LARGEST_BLOCK) * (int64_t)LARGEST_BLOCK;
+        xsti_ceil_div(rows + regions.local_most * (LARGEST_BLOCK - 1), LARGEST_BLOCK) * (int64_t)LARGEST_BLOCK;
     regions.blocks_most = regions.pool_rows / 64;
     const int64_t element = xsti_moe_element_bytes(layer->dtype);
     const int64_t scales = layer->dtype == XST_MOE_E4M3 ? 4 : 0; /* bytes for each 128 values */

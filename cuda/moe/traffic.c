@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/whole.h"
 
 static enum xst_status check(const char *field, int64_t value, int64_t low, int64_t high, struct xst_diag *diag)
 {
@@ -73,11 +74,6 @@ enum xst_status xst_moe_check(const struct xst_moe_shape *shape, const struct xs
     return XST_OK;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static int64_t smaller(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -112,15 +108,15 @@ enum xst_status xst_moe_count(const struct xst_moe_shape *shape, const struct xs
     struct xst_moe_counts counts;
     const double tile_flop = 2.0 * (double)plan->tile_rows * (double)plan->tile_cols;
     counts.rows = shape->tokens * shape->topk;
-    counts.local_experts = smaller(ceil_div(shape->experts, shape->ranks), counts.rows);
-    counts.fetched_rows = fetched_rows_of(shape, ceil_div(shape->experts, shape->ranks));
-    counts.rows_per_expert = ceil_div(counts.rows, counts.local_experts);
-    counts.blocks_per_expert = ceil_div(counts.rows_per_expert, plan->tile_rows);
+    counts.local_experts = smaller(xsti_ceil_div(shape->experts, shape->ranks), counts.rows);
+    counts.fetched_rows = fetched_rows_of(shape, xsti_ceil_div(shape->experts, shape->ranks));
+    counts.rows_per_expert = xsti_ceil_div(counts.rows, counts.local_experts);
+    counts.blocks_per_expert = xsti_ceil_div(counts.rows_per_expert, plan->tile_rows);
     counts.blocks = counts.local_experts * counts.blocks_per_expert;
-    counts.l1_per_block = ceil_div(2 * shape->inter, plan->tile_cols);
-    counts.l2_per_block = ceil_div(shape->hidden, plan->tile_cols);
+    counts.l1_per_block = xsti_ceil_div(2 * shape->inter, plan->tile_cols);
+    counts.l2_per_block = xsti_ceil_div(shape->hidden, plan->tile_cols);
     const int64_t l1_per_expert = counts.blocks_per_expert * counts.l1_per_block;
-    counts.wave_experts = smaller(ceil_div(2 * plan->producers, l1_per_expert), counts.local_experts);
+    counts.wave_experts = smaller(xsti_ceil_div(2 * plan->producers, l1_per_expert), counts.local_experts);
     counts.producers = smaller(plan->producers, counts.wave_experts * counts.blocks_per_expert * counts.l2_per_block);
     counts.rho = (double)counts.l1_per_block / (double)counts.l2_per_block;
     counts.tile_bytes = (double)smaller(plan->tile_rows, counts.rows_per_expert) *

@@ -5,17 +5,13 @@
 #include <xstage/moe.h>
 
 #include "base/diag.h"
+#include "base/whole.h"
 
 enum { WAVE_ROUNDS = 2, ROUNDS_TO_SETTLE = 2 };
 
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static int64_t blocks_of(const struct xst_moe_walk *walk, int64_t expert)
 {
-    return ceil_div(walk->rows[expert], walk->tile_rows);
+    return xsti_ceil_div(walk->rows[expert], walk->tile_rows);
 }
 
 /* Experts without rows have no tiles. */
@@ -126,10 +122,10 @@ int xst_moe_walk_next(struct xst_moe_walk *walk, struct xst_moe_tile *tile_out)
 int64_t xst_moe_walk_live_blocks(const struct xst_moe_walk *walk)
 {
     const int64_t in_flight =
-        ceil_div(walk->producers, walk->l1_per_block) + ceil_div(walk->producers, walk->l2_per_block);
+        xsti_ceil_div(walk->producers, walk->l1_per_block) + xsti_ceil_div(walk->producers, walk->l2_per_block);
     int64_t ahead = 0;
     if (walk->interleaved) {
-        ahead = ceil_div(walk->lead, walk->l1_per_block) + ceil_div(walk->group, walk->l2_per_block);
+        ahead = xsti_ceil_div(walk->lead, walk->l1_per_block) + xsti_ceil_div(walk->group, walk->l2_per_block);
     } else {
         for (int64_t expert = 0; expert < walk->experts;) {
             const int64_t end = wave_end(walk, expert);

@@ -7,9 +7,12 @@
 #include "support/moe_world.h"
 
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "moe/params.h"
 
 static struct moe_machine machine;
 
@@ -365,6 +368,71 @@ static void a_peer_that_does_not_come(void **state)
     moe_world_free(&world);
 }
 
+/* Flag of rank `writer` in the control block of rank `reader`. */
+static uint64_t flag_at(const struct moe_world *world, int64_t reader, size_t array, int64_t writer)
+{
+    return world->buffers[reader] + world->at.control + array + (uint64_t)writer * 8;
+}
+
+/* An absent rank, one CTA, that waits for a peer of its own: it holds an SM until the host raises that peer's flag, at most
+ * three seconds. */
+static void hold_an_sm(struct moe_world *holder, uint64_t *flag_out)
+{
+    const size_t counted = offsetof(struct xsti_moe_control, counted);
+    struct xst_diag diag = {0};
+    holder->limit_us = 3e6;
+    struct xst_moe_call call = moe_call_of(holder, 1, 0);
+    call.layer.ctas = 1;
+    xt_ok(xst_moe_absent(machine.kernels, &call, machine.streams[1], &diag), &diag);
+    *flag_out = 0;
+    for (int tries = 0; tries < 100000 && *flag_out == 0; tries++)
+        xt_ok(xsti_device_read(&machine.device, flag_out, flag_at(holder, 0, counted, 1), 8, &diag), &diag);
+    assert_true(*flag_out != 0); /* it runs */
+}
+
+/* A kernel of another stream holds an SM, and the layer wants all: a sentence that names the place and the likely reason; with the SM
+ * free and the buffer zeroed the next call is right. */
+static void another_stream_holds_an_sm(void **state)
+{
+    static const size_t picked[] = {0, 10}; /* tiles of 128 rows, and of 256 over two CTAs */
+    const struct moe_case pair = {2, 2, 128, 64, 1, {0, 0}, 0, MOE_ANY, 0, MOE_RANDOM_NUMBERS};
+    const struct moe_case made = {1, 6, 256, 128, 2, {70}, 0, MOE_DISTINCT, 0, MOE_RANDOM_NUMBERS};
+    struct moe_world world, holder;
+    struct moe_inputs in;
+    struct xst_diag diag = {0};
+    uint16_t *y[MOE_MOST_P];
+    uint64_t flag;
+    size_t count;
+    const struct xst_moe_order *const orders = moe_orders(&count);
+    (void)state;
+    moe_world_make(&machine, &made, 70, &world);
+    world.layer.ctas = xst_moe_sm_count(machine.kernels) / 2 * 2;
+    moe_inputs_make(&world, &made, &in);
+    moe_inputs_solve(&world, &in);
+    for (size_t i = 0; i < sizeof picked / sizeof *picked; i++) {
+        moe_world_make(&machine, &pair, 1, &holder);
+        moe_world_load(&world, &in);
+        hold_an_sm(&holder, &flag);
+        world.limit_us = 50000;
+        moe_enqueue(&world, MOE_FUSED, 0, in.tokens[0], &orders[picked[i]]);
+        const struct xst_moe_call call = moe_call_of(&world, 0, in.tokens[0]);
+        xt_status(xst_moe_status(machine.kernels, &call, machine.streams[0], &diag), XST_ERR_TIMEOUT, &diag);
+        xt_contains(diag.text, "waited in vain for rank 0 to begin call 1");
+        xt_contains(diag.text, "are all CTAs of this rank on the device at once?");
+        to_device(flag_at(&holder, 1, offsetof(struct xsti_moe_control, done), 0), &flag, sizeof flag);
+        const struct xst_moe_call held = moe_call_of(&holder, 1, 0);
+        xt_ok(xst_moe_status(machine.kernels, &held, machine.streams[1], &diag), &diag);
+        world.limit_us = 0;
+        zero_buffers(&world);
+        moe_run(&world, &in, MOE_FUSED, &orders[picked[i]], 1, "with all SMs", y);
+        moe_check(&world, &in, made.numbers, y, "with all SMs");
+        moe_y_free(&world, y);
+        moe_world_free(&holder);
+    }
+    moe_inputs_free(&in);
+    moe_world_free(&world);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +442,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_id_that_is_no_expert),
         cmocka_unit_test(ranks_that_disagree),
         cmocka_unit_test(a_peer_that_does_not_come),
+        cmocka_unit_test(another_stream_holds_an_sm),
     };
     return moe_machine_main(&machine, argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
