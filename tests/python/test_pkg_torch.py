@@ -372,12 +372,13 @@ def test_what_a_launch_is_given(given, monkeypatch):
         assert got.dtype == torch.bfloat16 and error < (0.01 if given == "bf16" else 0.08), error
     other = FusedMoE(*matrices, dtype=None if given != "bf16" else E4M3, topk=2, tokens_most=32)
     assert other.layer != library.module.layer
-    for name, sentence in (("w1", "w1 is float16; the layer was made with"), ("w2", "w2 is on meta and the layer's")):
-        kept = getattr(library.module, name)
-        setattr(library.module, name, kept.half() if name == "w1" else kept.to("meta"))
-        with pytest.raises(xstage.UsageError, match=sentence):
-            library.layer.run(x, ids, weights, library.module.w1, library.module.w2, None, None, 0.0, 0, True)
-        setattr(library.module, name, kept)
+    kept = library.module.w1
+    library.module.w1 = kept.half()
+    with pytest.raises(xstage.UsageError, match="w1 is float16; the layer was made with"):
+        library.module(x, ids, weights)
+    library.module.w1 = kept
+    with pytest.raises(xstage.UsageError, match="w2 is on meta and the layer's"):
+        library.layer.check_matrices(kept, library.module.w2.to("meta"), None, None)
     if given != "bf16":
         library.module.w1_scales = None
         with pytest.raises(xstage.UsageError, match="w1_scales is None; the layer was made with float32"):

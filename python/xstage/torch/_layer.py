@@ -84,18 +84,29 @@ class Layer:
     ) -> torch.Tensor:
         """One call on the current stream. Written for few steps a call: what was checked once is compared with that."""
         given = (
-            (x.shape, x.dtype, x.device, ids.shape, ids.dtype, ids.device, weights.shape, weights.device),
-            (w1.dtype, w1.device, w2.dtype, w2.device),
-            None if w1_scales is None else (w1_scales.dtype, w1_scales.device),
-            None if w2_scales is None else (w2_scales.dtype, w2_scales.device),
+            (
+                x.shape,
+                x.dtype,
+                x.get_device(),
+                ids.shape,
+                ids.dtype,
+                ids.get_device(),
+                weights.shape,
+                weights.get_device(),
+            ),
+            (w1.dtype, w1.get_device(), w2.dtype, w2.get_device()),
+            None if w1_scales is None else (w1_scales.dtype, w1_scales.get_device()),
+            None if w2_scales is None else (w2_scales.dtype, w2_scales.get_device()),
             (x.requires_grad or weights.requires_grad) and torch.is_grad_enabled(),
         )
         if given != self.checked:
             self.check(x, ids, weights)
             self.check_matrices(w1, w2, w1_scales, w2_scales)
             self.checked = given
-        x, ids = _rows(x), ids.contiguous()
-        weights = (weights if weights.dtype is torch.float32 else weights.float()).contiguous()
+        if not (ids.is_contiguous() and weights.is_contiguous() and weights.dtype is torch.float32):
+            ids, weights = ids.contiguous(), weights.to(torch.float32).contiguous()
+        if not x.is_contiguous() or x.data_ptr() % 16 != 0:
+            x = _rows(x)
         out = torch.empty_like(x) if x.is_contiguous() else torch.empty_like(x, memory_format=torch.contiguous_format)
         index, call, tokens = self.index, self.call, self.tokens
         with self.lock:
