@@ -269,6 +269,8 @@ def test_moe_e4m3(size):
         MoeOrder("interleaved", lead=40, group=3, unit=4),
         MoeOrder("interleaved", tile_rows=128, store="paced", slices=4),
         MoeOrder(tile_rows=256),
+        MoeOrder(dedup="on"),
+        MoeOrder(dedup="off"),
     ):
         other = FusedMoE(*matrices, dtype=E4M3, order=order, **made)
         assert other.layer == layer.layer and torch.equal(other(x, ids, weights), got), order
