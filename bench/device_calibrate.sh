@@ -6,7 +6,7 @@
 # usage: bench/device_calibrate.sh OUT [BUILD]      OUT: a fresh folder; BUILD: a built tree (default: build, made when missing)
 # Reads clocks and throttle reasons, changes none. Every step is bounded; a step that fails is named and the rest goes on.
 set -u
-out=$1
+out=${1:?usage: bench/device_calibrate.sh OUT [BUILD]}
 build=${2:-build}
 cd "$(dirname "$0")/.." || exit 1
 machine=cuda

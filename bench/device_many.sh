@@ -6,8 +6,8 @@
 # usage: bench/device_many.sh OUT GPUS [BUILD]      OUT: a fresh folder; GPUS: 3 to 8; BUILD: a built tree (default: build)
 # Reads clocks and throttle reasons, changes none. Every step is bounded; a step that fails is named and the rest goes on.
 set -u
+gpus=${2:?usage: bench/device_many.sh OUT GPUS [BUILD]}
 out=$1
-gpus=$2
 build=${3:-build}
 case $gpus in
 [3-8]) ;;

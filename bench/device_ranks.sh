@@ -5,7 +5,7 @@
 # devices, and with a rank killed), calibrations in turn under torchrun and plain variables, what is left on the devices.
 # usage: bench/device_ranks.sh OUT [BUILD]      OUT: a fresh folder; BUILD: a built tree (default: build, made when missing)
 set -u
-out=$1
+out=${1:?usage: bench/device_ranks.sh OUT [BUILD]}
 build=${2:-build}
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=bench/device_steps.sh

@@ -5,8 +5,8 @@
 # usage: bench/fa_a2a_pair.sh BUILD OUT      (BUILD: a finished build; OUT: a folder for the documents)
 # Beside it belongs the exchange through NCCL after cuDNN, in the same minute on the same pair.
 set -eu
+out=${2:?usage: bench/fa_a2a_pair.sh BUILD OUT}
 build=$1
-out=$2
 mkdir -p "$out"
 "$build/tests/device.fa_a2a"
 "$build/xstage" bench fa-a2a --target peer --ranks 2 --heads 24 --seq 1K,2K,4K,8K,16K,32K --json="$out/pair-24x128.json"

@@ -7,8 +7,8 @@
 # width, then leads beside the knee, then turns of several tiles.
 # usage: bench/moe_mechanism.sh BUILD OUT      (BUILD: a finished build; OUT: a folder for the documents)
 set -eu
+out=${2:?usage: bench/moe_mechanism.sh BUILD OUT}
 build=$1
-out=$2
 mkdir -p "$out"
 
 # layer NAME ARGUMENTS...: 4,096 tokens with 4 choices, 16 experts here: 1,024 rows an expert

@@ -4,9 +4,9 @@
 # What the timeline says of bench/moe_mechanism.sh: the same layers between two ranks whose path is the recorded host path. No GPU.
 # usage: bench/moe_mechanism_model.sh BUILD OUT TFLOPS      (TFLOPS: the rate of the rows named alone_ of that run)
 set -eu
+tflops=${3:?usage: bench/moe_mechanism_model.sh BUILD OUT TFLOPS}
 build=$1
 out=$2
-tflops=$3
 mkdir -p "$out"
 here=$(dirname "$0")
 # The timeline knows paths to peers: the host path under that name.

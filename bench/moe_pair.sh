@@ -6,8 +6,8 @@
 # unfused sequence of NCCL and PyTorch's grouped GEMMs. About a minute and a half.
 # usage: bench/moe_pair.sh BUILD OUT      (BUILD: a finished build; OUT: a folder for the documents)
 set -u
+out=${2:?usage: bench/moe_pair.sh BUILD OUT}
 build=$1
-out=$2
 mkdir -p "$out"
 here=$(dirname "$0")
 

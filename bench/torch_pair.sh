@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # xstage.torch between two GPUs: the tests that need them (results, 10,000 calls with delays, graphs, a killed and a silent rank), the
-# example block, and Ulysses attention fused and by torch alone. Everything is bounded in time.
+# example block and layer, and Ulysses attention fused and by torch alone. Everything is bounded in time.
 # usage: bench/torch_pair.sh LIBXSTAGE.so OUT     (the package is taken from python/; OUT: a folder for logs and documents)
 # shellcheck disable=SC2086 # $pair is several words
 set -eu
 cd "$(dirname "$0")/.."
+out=${2:?usage: bench/torch_pair.sh LIBXSTAGE.so OUT}
 XSTAGE_LIB=$(realpath "$1")
-out=$2
 mkdir -p "$out"
 PYTHONPATH=$PWD/python
 XSTAGE_SOURCE=$PWD
@@ -33,6 +33,7 @@ tests=tests/python/test_pkg_torch_gpu.py
 XSTAGE_CALLS=10000 step tests 200 python3 -m pytest -q -p no:cacheprovider $tests
 step block 60 $pair examples/dit_block.py --image 4097 --text 512 --heads 24
 step block-torch 60 $pair examples/dit_block.py --image 4097 --text 512 --heads 24 --backend torch
+step moe 60 $pair examples/moe_layer.py
 step overhead 40 python3 bench/torch_overhead.py --json "$out/torch-overhead.json"
 step ulysses 90 $pair bench/torch_pair.py --graph --json "$out/torch-pair.json"
 echo "$failed steps failed"
