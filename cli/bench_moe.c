@@ -327,7 +327,7 @@ static int64_t tile_rows_of(const struct cli *cli, const struct xst_moe_bench *b
     if (given)
         return given;
     const int few = bench->tokens * bench->topk * bench->ranks <= 64 * bench->experts;
-    return few && bench->dtype == XST_MOE_BF16 && !cli_has(cli, "trace") ? 64 : 128;
+    return few && !cli_has(cli, "trace") ? 64 : 128;
 }
 
 static enum xst_status bench_cell(struct job *job, const struct xst_moe_bench *bench)
@@ -409,8 +409,6 @@ static enum xst_status fill_bench(struct job *job, const struct xst_moe_preset *
     if (tile_rows == PAIR_ROWS && bench->ctas % 2 != 0)
         return cli_say(&cli->diag, XST_ERR_USAGE, "--ctas is %lld, odd; two compute a tile of %d rows",
                        (long long)bench->ctas, PAIR_ROWS);
-    if (tile_rows == 64 && bench->dtype == XST_MOE_E4M3)
-        return cli_say(&cli->diag, XST_ERR_USAGE, "--tile-rows is 64; with --dtype e4m3 it is 128 or 256");
     if (cli_given(cli, "remote-frac") && bench->target != XST_TARGET_HOST)
         return cli_say(&cli->diag, XST_ERR_USAGE, "--remote-frac goes with --target host; peers share rows by routing");
     return XST_OK;

@@ -116,6 +116,14 @@ XST_MMA(192, 96, 97, 98, 99, 100, 101);
 XST_MMA(256, 128, 129, 130, 131, 132, 133);
 
 /* sums (+)= A B, both e4m3 in shared memory and K-major. The tensor core adds with fewer bits than a float has. */
+template <bool Add> __device__ __forceinline__ void mma_e4m3_ss(float (&d)[64], uint64_t a, uint64_t b)
+{
+    asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %66, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 {" XST_LIST128 "}, %64, %65, p, 1, 1;\n}"
+                 : XST_OUTS128(d)
+                 : "l"(a), "l"(b), "n"(Add ? 1 : 0));
+}
+
 template <bool Add> __device__ __forceinline__ void mma_e4m3_ss(float (&d)[128], uint64_t a, uint64_t b)
 {
     asm volatile("{\n .reg .pred p;\n setp.ne.b32 p, %130, 0;\n"

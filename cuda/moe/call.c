@@ -124,8 +124,6 @@ enum xst_status xst_moe_call_check(const struct xst_moe_call *call, const struct
     if (call->layer.ctas % xsti_moe_tile_ctas(order->tile_rows) != 0)
         return xsti_fail(diag, XST_ERR_RANGE, "moe call: ctas is %lld, odd; two compute a tile of %lld rows",
                          (long long)call->layer.ctas, (long long)order->tile_rows);
-    if (call->layer.dtype == XST_MOE_E4M3 && order->tile_rows == 64)
-        return xsti_fail(diag, XST_ERR_RANGE, "moe call: tile_rows is 64; with e4m3 it is 128 or 256");
     if (!(call->clamp >= 0) || isinf(call->clamp))
         return xsti_fail(diag, XST_ERR_RANGE, "moe call: clamp is %g, a positive number or 0 is needed", call->clamp);
     XSTI_TRY(aligned("w1", -1, call->w1, 16, 1, diag));

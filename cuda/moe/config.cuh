@@ -37,6 +37,9 @@ template <int TileRows_, int Method_, int Mode_, int Type_ = XSTI_MOE_BF16, bool
     static constexpr bool SPLIT_ROWS = CTA_ROWS == 128;
     static constexpr int GROUP_COLS = SPLIT_ROWS ? XSTI_MOE_TILE_COLS : XSTI_MOE_TILE_COLS / 2;
 
+    /* e4m3: 128 activations of a row share a scale, and are halves of two warpgroups where these split the columns. */
+    static constexpr bool SPLIT_SCALE = E4M3 && !SPLIT_ROWS;
+
     /* An inner step is one panel deep: 128 bytes of a row. */
     static constexpr int DEPTH = E4M3 ? XSTI_MOE_DEPTH_E4M3 : XSTI_MOE_DEPTH_BF16;
     static constexpr int A_BYTES = CTA_ROWS * XSTI_MOE_STEP_BYTES;
@@ -54,13 +57,13 @@ template <int TileRows_, int Method_, int Mode_, int Type_ = XSTI_MOE_BF16, bool
     static constexpr int PULL_BYTES = METHOD == XSTI_MOE_PACED ? 2048 : E4M3 ? 3584 : 4096;
 
     /* 64,512 registers in all (168 a thread at launch), in steps of 8 a thread. Which split spills nothing was found by trying. */
-    static constexpr bool MATH_HEAVY = TILE_ROWS == 64 || (TILE_ROWS == 128 && METHOD == XSTI_MOE_PACED) || E4M3;
+    static constexpr bool MATH_HEAVY =
+        E4M3 ? SPLIT_ROWS : TILE_ROWS == 64 || (TILE_ROWS == 128 && METHOD == XSTI_MOE_PACED);
     static constexpr int SERVE_REGISTERS = MATH_HEAVY ? 72 : 88;
     static constexpr int MATH_REGISTERS = MATH_HEAVY ? 216 : 208;
     static_assert(SERVE_REGISTERS + GROUPS * MATH_REGISTERS == 504, "168 registers for each of three warpgroups");
 
     static_assert(TILE_ROWS == 64 || TILE_ROWS == 128 || TILE_ROWS == 256, "a tile has 64, 128 or 256 rows");
-    static_assert(SPLIT_ROWS || !E4M3, "a row's 128 activations, which share a scale, belong to one warp");
 };
 
 /* Hardware barriers; 0 is __syncthreads. */

@@ -26,6 +26,9 @@ template <class C> __device__ __forceinline__ void init_barriers(SharedStorage<C
         barrier_init(shared_address(&smem.full[s]), 2);
         barrier_init(shared_address(&smem.empty[s]), C::MATH_WARPS * C::CLUSTER);
     }
+    if constexpr (C::SPLIT_SCALE)
+        for (int w = 0; w < C::MATH_WARPS / C::GROUPS; w++)
+            barrier_init(shared_address(&smem.largest.said[w]), C::GROUPS * 8);
     for (int s = 0; s < TASK_SLOTS; s++) {
         /* of each CTA the row loader and the warps that compute; of the second CTA of two, its weight loader */
         barrier_init(shared_address(&smem.tasks.full[s]), 1);

@@ -10,7 +10,7 @@
 #include "device/trace.h"
 #include "gpu/device.h"
 
-enum { XSTI_MOE_VARIANT_COUNT = 15, XSTI_MOE_TRACED_COUNT = 4 };
+enum { XSTI_MOE_VARIANT_COUNT = 18, XSTI_MOE_TRACED_COUNT = 4 };
 
 struct xst_moe_kernels {
     struct xsti_driver driver;

@@ -34,7 +34,7 @@ template <class C> struct Marks {
     __device__ __forceinline__ static MarkWords<true> &words()
     {
         extern __shared__ __align__(1024) unsigned char raw[];
-        return *reinterpret_cast<SharedStorage<C> *>(raw);
+        return reinterpret_cast<SharedStorage<C> *>(raw)->marks;
     }
 
     /* Read anew each time: a common value would live through the inner loop. */

@@ -45,7 +45,8 @@ enum {
     XSTI_MOE_PHASE_EMPTY = 6,    /* a free stage */
     XSTI_MOE_PHASE_FULL = 7,     /* an operand tile */
     XSTI_MOE_PHASE_FINISHED = 8, /* a rank's end of this call */
-    XSTI_MOE_PHASE_TASK = 9      /* a tile's number, or room for one */
+    XSTI_MOE_PHASE_TASK = 9,     /* a tile's number, or room for one */
+    XSTI_MOE_PHASE_LARGEST = 10  /* the other warpgroup's largest activations */
 };
 
 /* How a finished Linear-2 tile leaves: the values of enum xst_moe_store. */

@@ -43,6 +43,7 @@ template <class C> struct Math {
     Ring<C::STAGES> ring;
     bool more;     /* tiles */
     Scales scales; /* e4m3 */
+    uint32_t said; /* e4m3, split scale: Linear-1 tiles so far */
 
     /* the tile */
     uint32_t fetched0; /* Linear 1: weights of the thread's two rows; Linear 2: origin of row `lane` */
@@ -174,6 +175,7 @@ template <class C> struct Math {
 
     __device__ __forceinline__ void fetch();
     __device__ __forceinline__ void tile();
+    __device__ __forceinline__ void agree(float (&most)[2]);
     __device__ __forceinline__ void idle();
     __device__ __forceinline__ void finish(const Place &at, float (&sum)[N / 2]);
     __device__ __forceinline__ void activate(const Place &at, float (&sum)[N / 2], bool exists, uint32_t valid);
@@ -224,6 +226,25 @@ template <class C> __device__ __forceinline__ void Math<C>::flush()
     }
 }
 
+/* Largest activations of the thread's two rows: from this warpgroup's to both's. The other one says its own when it has come to the end
+ * of this tile, and needs nothing for that which this one could hold back. */
+template <class C> __device__ __forceinline__ void Math<C>::agree(float (&most)[2])
+{
+    if constexpr (C::SPLIT_SCALE) {
+        const uint32_t barrier = shared_address(&smem.largest.said[warp]), row = warp * 16 + lane / 4;
+        if (lane % 4 == 0) {
+            smem.largest.most[said & 1u][group][row] = most[0];
+            smem.largest.most[said & 1u][group][row + 8] = most[1];
+            barrier_arrive(barrier);
+        }
+        gate.barrier(barrier, said & 1u, XSTI_MOE_PHASE_LARGEST);
+        const volatile float *const other = smem.largest.most[said & 1u][group ^ 1u];
+        most[0] = fmaxf(most[0], other[row]);
+        most[1] = fmaxf(most[1], other[row + 8]);
+        said++;
+    }
+}
+
 /* A finished Linear-1 tile to the pool of activated rows. */
 template <class C>
 __device__ __forceinline__ void Math<C>::activate(const Place &at, float (&sum)[N / 2], bool exists, uint32_t valid)
@@ -235,7 +256,20 @@ __device__ __forceinline__ void Math<C>::activate(const Place &at, float (&sum)[
         const uint32_t first = lane / 4, rows = gate.open && valid != 0 && at.rows > first ? at.rows - first : 0;
         const uint64_t scale =
             static_cast<uint64_t>(at.column / XSTI_MOE_TILE_COLS) * p.pool_rows + at.pool_row + first;
-        send_quantised<true>(staging(), sum, weight, p.clamp, to, p.act_scales + scale * 4, rows, lane);
+        const uint64_t scales_to = p.act_scales + scale * 4;
+        float most[2];
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            most[half] = gate_half<true>(sum, weight[half], p.clamp, half);
+            if constexpr (!C::SPLIT_SCALE)
+                send_half(staging(), sum, scale_for(most[half]), half, to, scales_to, rows, lane);
+        }
+        if constexpr (C::SPLIT_SCALE) {
+            agree(most);
+#pragma unroll
+            for (int half = 0; half < 2; half++)
+                send_half(staging(), sum, scale_for(most[half]), half, to, scales_to, group == 0 ? rows : 0, lane);
+        }
     } else {
         const uint64_t to = exists ? p.pool_act + (row * p.inter + at.column / 2) * 2 : 0;
         if (p.clamp == CUDART_INF_F)
@@ -309,7 +343,7 @@ template <class C> __device__ __forceinline__ void Math<C>::tile()
     const Place at = place();
     uint32_t steps = depth_steps<C>(p, at.linear) - 1;
     if constexpr (C::E4M3)
-        scales.begin(p, walk.task, steps + 1);
+        scales.begin(p, walk.task, steps + 1, group);
 
     if (!barrier_try_wait(shared_address(&smem.full[ring.stage]), ring.parity)) {
         tell();
@@ -363,6 +397,7 @@ __device__ __forceinline__ void role_math(SharedStorage<C> &smem, const xsti_moe
     if (C::CLUSTER > 1)
         math.empty = cluster_address(math.empty, math.lane % C::CLUSTER);
     math.untold = 0;
+    math.said = 0;
     math.paced_row = 16;
     math.paced_address = 0;
     math.more = math.walk.next(math.gate);

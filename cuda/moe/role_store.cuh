@@ -28,7 +28,8 @@ __device__ __forceinline__ void send_eight(uint32_t staging, uint64_t address, u
 #pragma unroll
     for (int i = 0; i < Chunks / 4; i++) {
         const uint32_t row = (i * 32 + lane) / Chunks, chunk = lane % Chunks;
-        const uint4 value = shared_load_16(staging + row * (Chunks * 16) + (chunk ^ row) * 16);
+        const uint32_t skew = Chunks >= 8 ? row : row / 2; /* four chunks: two rows share the banks' full width */
+        const uint4 value = shared_load_16(staging + row * (Chunks * 16) + (chunk ^ skew) * 16);
         const uint64_t to = __shfl_sync(0xffffffffu, address, first + row);
         if (to != 0 && chunk < valid)
             store_16(to + at + chunk * 16, value);
@@ -84,41 +85,44 @@ __device__ __forceinline__ void send_gated(uint32_t staging, const float (&sum)[
     }
 }
 
-/* The same with a scale a row, e4m3: 128 columns. `scales`: where the scale of the thread's first row goes; from there on
- * `rows` rows exist. */
-template <bool Clamped>
-__device__ __forceinline__ void send_quantised(uint32_t staging, float (&sum)[128], const float (&weight)[2],
-                                               float clamp, uint64_t address, uint64_t scales, uint32_t rows,
-                                               uint32_t lane)
+/* Gates one of the thread's two rows, in place: of each eight sums the first, second and, for the other row, third and fourth.
+ * The largest of the warp's columns of that row. */
+template <bool Clamped, int N>
+__device__ __forceinline__ float gate_half(float (&sum)[N], float weight, float clamp, int half)
 {
-    constexpr int CHUNKS = 8; /* of 16 columns */
-    const uint32_t row = lane / 4;
+    float most = 0;
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-        float most = 0;
-#pragma unroll
-        for (int i = 2 * half; i < 128; i += 8) {
-            const float2 two = gated_floats<Clamped>(pack_bf16(sum[i], sum[i + 1]), pack_bf16(sum[i + 4], sum[i + 5]),
-                                                     weight[half], clamp);
-            sum[i] = two.x;
-            sum[i + 1] = two.y;
-            most = fmaxf(most, fmaxf(fabsf(two.x), fabsf(two.y)));
-        }
-        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
-        most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-        const Scale scale = scale_for(most);
-#pragma unroll
-        for (int i = 0; i < 16; i++) {
-            const float *const s = &sum[i * 8 + 2 * half];
-            shared_store_2(staging + row * (CHUNKS * 16) + ((i / 2) ^ row) * 16 + i % 2 * 8 + lane % 4 * 2,
-                           pack_e4m3(s[0] * scale.inverse, s[1] * scale.inverse));
-        }
-        if (lane % 4 == 0 && rows > 8u * half)
-            store_4(scales + 32 * half, __float_as_uint(scale.value));
-        __syncwarp();
-        send_eight<CHUNKS>(staging, address, 8 * half, 0, CHUNKS, lane);
-        __syncwarp();
+    for (int i = 2 * half; i < N; i += 8) {
+        const float2 two =
+            gated_floats<Clamped>(pack_bf16(sum[i], sum[i + 1]), pack_bf16(sum[i + 4], sum[i + 5]), weight, clamp);
+        sum[i] = two.x;
+        sum[i + 1] = two.y;
+        most = fmaxf(most, fmaxf(fabsf(two.x), fabsf(two.y)));
     }
+    most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
+    return fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
+}
+
+/* e4m3: the gated rows 8 * half .. + 7, quantised. `scales`: where the scale of the thread's first row goes; from there on `rows`
+ * rows exist. */
+template <int N>
+__device__ __forceinline__ void send_half(uint32_t staging, const float (&sum)[N], Scale scale, int half,
+                                          uint64_t address, uint64_t scales, uint32_t rows, uint32_t lane)
+{
+    constexpr int CHUNKS = N / 16; /* of 16 columns */
+    const uint32_t row = lane / 4,
+                   skew = CHUNKS >= 8 ? row : row / 2; /* against bank conflicts, as send_eight has it */
+#pragma unroll
+    for (int i = 0; i < N / 8; i++) {
+        const float *const s = &sum[i * 8 + 2 * half];
+        shared_store_2(staging + row * (CHUNKS * 16) + ((i / 2) ^ skew) * 16 + i % 2 * 8 + lane % 4 * 2,
+                       pack_e4m3(s[0] * scale.inverse, s[1] * scale.inverse));
+    }
+    if (lane % 4 == 0 && rows > 8u * half)
+        store_4(scales + 32 * half, __float_as_uint(scale.value));
+    __syncwarp();
+    send_eight<CHUNKS>(staging, address, 8 * half, 0, CHUNKS, lane);
+    __syncwarp();
 }
 
 /* Paced: all 16 rows in staging, a row contiguous. */

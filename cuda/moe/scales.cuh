@@ -18,10 +18,10 @@ namespace xst {
 struct Factors {
     float of[2][2][2]; /* [h][j mod 2][j / 16] */
 
-    __device__ __forceinline__ void apply(float (&sum)[128]) const
+    template <int N> __device__ __forceinline__ void apply(float (&sum)[N]) const
     {
 #pragma unroll
-        for (int i = 0; i < 128; i++)
+        for (int i = 0; i < N; i++)
             sum[i] *= of[i / 2 % 2][i / 4 % 2][i / 64];
     }
 };
@@ -46,9 +46,9 @@ struct Scales {
         left--;
     }
 
-    /* A new tile of `steps` steps. A column that does not exist has some scale: its sums are zeros, and go nowhere. */
+    /* A new tile of `steps` steps, of which warpgroup `group` has its columns. A column that does not exist has some scale: its sums are zeros, and go nowhere. */
     template <class C>
-    __device__ __forceinline__ void begin(const xsti_moe_params &p, const Task<C> &task, uint32_t steps)
+    __device__ __forceinline__ void begin(const xsti_moe_params &p, const Task<C> &task, uint32_t steps, uint32_t group)
     {
         const uint32_t hidden = p.hidden / XSTI_MOE_SCALED, inter = p.inter / XSTI_MOE_SCALED;
         alternate = task.linear == 1;
@@ -56,7 +56,9 @@ struct Scales {
             at = (task.expert * 2 * inter + min(task.column, inter - 1)) * hidden;
             to_other = inter * hidden;
         } else {
-            const uint32_t first = min(2 * task.column, hidden - 1), second = min(2 * task.column + 1, hidden - 1);
+            uint32_t first = min(2 * task.column, hidden - 1), second = min(2 * task.column + 1, hidden - 1);
+            if constexpr (!C::SPLIT_ROWS) /* a half is all the warpgroup has */
+                first = second = group == 0 ? first : second;
             at = (task.expert * hidden + first) * inter;
             to_other = (second - first) * inter;
         }

@@ -30,6 +30,14 @@ template <class C, bool E4m3> struct RowScales {
 template <class C> struct RowScales<C, false> {
 };
 
+/* Largest activations of a tile's rows by warpgroup, of this tile and the one before, and who has said them. */
+template <bool Split> struct Largest {
+    float most[2][2][64];
+    uint64_t said[4]; /* to each other, by the lanes of two warps that share rows */
+};
+template <> struct Largest<false> {
+};
+
 /* Of a traced kernel's warps: marks they have left on each track; of the computing ones the tile they are at, cycles its operands
  * were late, and, paced, the tile that is being sent and its bytes that leave the device. */
 template <bool On> struct MarkWords {
@@ -40,7 +48,7 @@ template <> struct MarkWords<true> {
 };
 
 /* The head uses `a` as scratch (one word an expert of the model) before any tile is loaded. */
-template <class C> struct SharedStorage : RowScales<C, C::E4M3>, MarkWords<C::TRACE> {
+template <class C> struct SharedStorage : RowScales<C, C::E4M3> {
     alignas(1024) unsigned char a[C::STAGES][C::A_BYTES]; /* one panel of the CTA's rows */
     alignas(1024) unsigned char b[C::STAGES][C::B_BYTES]; /* one panel of 256 rows */
     alignas(128) unsigned char staging[C::MATH_WARPS][C::STAGE_WARP_BYTES];
@@ -49,6 +57,9 @@ template <class C> struct SharedStorage : RowScales<C, C::E4M3>, MarkWords<C::TR
     uint64_t empty[C::STAGES];
     TaskRing tasks;
     uint32_t table[XSTI_MOE_MOST_LOCAL_EXPERTS + 1];
+    /* of some kernels */
+    Largest<C::SPLIT_SCALE> largest;
+    MarkWords<C::TRACE> marks;
 };
 
 enum { MOST_EXPERTS = XSTI_MOE_MOST_RANKS * XSTI_MOE_MOST_LOCAL_EXPERTS };

@@ -17,10 +17,17 @@ static const char *role_name(uint32_t role)
 
 static const char *phase_name(uint32_t phase)
 {
-    static const char *const names[] = {"nothing",          "a rank's counts",   "a rank's layer",
-                                        "a chunk of a row", "the rows of block", "the Linear-1 tiles of block",
-                                        "a free stage",     "an operand tile",   "a rank's end",
-                                        "a tile's number"};
+    static const char *const names[] = {"nothing",
+                                        "a rank's counts",
+                                        "a rank's layer",
+                                        "a chunk of a row",
+                                        "the rows of block",
+                                        "the Linear-1 tiles of block",
+                                        "a free stage",
+                                        "an operand tile",
+                                        "a rank's end",
+                                        "a tile's number",
+                                        "the other warpgroup's largest"};
     return phase < sizeof names / sizeof names[0] ? names[phase] : "an unknown phase";
 }
 

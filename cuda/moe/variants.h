@@ -25,6 +25,9 @@
 
 /* Of e4m3: kernel xst_moe_e4m3_m<tile_rows>_<mode>_<store>. */
 #define XSTI_MOE_VARIANTS_E4M3(X)                                                                                      \
+    X(64, fused, at_once, 199680)                                                                                      \
+    X(64, fused, paced, 211968)                                                                                        \
+    X(64, one, at_once, 199680)                                                                                        \
     X(128, fused, at_once, 232448)                                                                                     \
     X(128, fused, paced, 228352)                                                                                       \
     X(128, one, at_once, 232448)                                                                                       \

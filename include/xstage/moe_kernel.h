@@ -119,8 +119,7 @@ struct xst_moe_order {
     /* interleaved: Linear-1 tiles ahead, at least 1; raised where a Linear-2 tile would come before its block's Linear-1 tiles */
     int64_t lead;
     int64_t group; /* interleaved: Linear-2 tiles in a row, at least 1 */
-    /* 64, 128, or 256: then two CTAs share a tile's weights, ctas is even, and the order of tiles is that of half as many CTAs.
-     * e4m3: 128 or 256 */
+    /* 64, 128, or 256: then two CTAs share a tile's weights, ctas is even, and the order of tiles is that of half as many CTAs */
     int64_t tile_rows;
     enum xst_moe_store store;
     int64_t slices;   /* paced: pieces a tile leaves in, 1, 2, 4, 8 */

@@ -214,8 +214,8 @@ class MoeOrder:
         schedule: "wave", or "interleaved".
         lead: interleaved: Linear-1 tiles ahead; 0: the knee of the list for the largest call.
         group: interleaved: Linear-2 tiles in a row; with few, weights are read more often.
-        tile_rows: 64, 128 or 256; e4m3: 128 or 256. 0: by the rows of an expert in the largest call: 64 up to 64
-            rows, 256 from 150 to 250, else 128; e4m3: 128.
+        tile_rows: 64, 128 or 256. 0: by the rows of an expert in the largest call: 64 up to 64 rows, 256 from 150 to
+            250 (bf16), else 128.
         store: how a finished Linear-2 tile leaves, "at_once" or "paced".
         slices: paced: pieces it leaves in, 1, 2, 4 or 8.
         unit: row blocks of one expert whose tiles of a column follow each other, sharing the weights; 0: block by

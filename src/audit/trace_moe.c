@@ -25,7 +25,8 @@ struct promise {
     struct xst_moe_counts counts;
     int64_t lead, group, unit, wave_unit, dtype, target, routing;
     double skew;
-    int predicted; /* the profile knows the device's rate and its path */
+    int timed;     /* the profile knows the device's rate: counts have times */
+    int predicted; /* and the path */
     struct xst_audit audit;
     struct xst_number starved_us;
 };
@@ -92,7 +93,6 @@ static enum xst_status read_facts(const struct xst_trace *trace, struct promise 
     promise->plan.tile_depth = STEP_BYTES / (promise->dtype == XST_MOE_E4M3 ? 1 : 2);
     promise->plan.staging_slots = 1;
     promise->plan.act_frac = act_frac;
-    promise->plan.sm_flop_per_us = 1; /* counts do not depend on it */
     return XST_OK;
 }
 
@@ -124,43 +124,51 @@ static enum xst_status remote_rows(const struct xst_trace *trace, int64_t rank, 
     return XST_OK;
 }
 
-/* The traffic of the plan with the share that did leave, judged on the profile; and the list of the lead. */
+/* Tiles at the device's peak, and the list of the lead. */
+static enum xst_status time_tiles(const struct xst_profile *profile, const struct xst_audit_options *options,
+                                  struct promise *promise, struct xst_diag *diag)
+{
+    double peak_tflops;
+    promise->timed = 0;
+    promise->starved_us = unknown;
+    promise->plan.sm_flop_per_us = 1; /* counts do not depend on it */
+    XSTI_TRY(xst_moe_count(&promise->shape, &promise->plan, &promise->counts, diag));
+    if (!profile)
+        return XST_OK;
+    double rate = 0;
+    const enum xst_status status =
+        xsti_machine_rate(profile, options, &promise->plan.producers, &rate, &peak_tflops, diag);
+    if (status != XST_OK)
+        return status == XST_ERR_NO_DATA ? XST_OK : status;
+    promise->timed = 1;
+    promise->plan.sm_flop_per_us = rate * (promise->dtype == XST_MOE_E4M3 ? 2 : 1);
+    XSTI_TRY(xst_moe_count(&promise->shape, &promise->plan, &promise->counts, diag));
+    if (promise->plan.schedule == XST_SCHEDULE_WAVE)
+        return XST_OK;
+    const struct xst_lead_problem problem = {promise->counts.blocks,       promise->counts.l1_per_block,
+                                             promise->counts.l2_per_block, promise->plan.producers,
+                                             promise->counts.l1_us,        promise->counts.l2_us,
+                                             promise->counts.act_us};
+    struct xst_lead_waits waits;
+    XSTI_TRY(xst_lead_run(&problem, promise->lead, &waits, diag));
+    promise->starved_us = xsti_number_of(waits.wait_us / (double)problem.producers);
+    return XST_OK;
+}
+
+/* The traffic of the plan with the share that did leave, judged on the profile. */
 static enum xst_status predict(const struct xst_profile *profile, const struct xst_audit_options *options,
                                int64_t leaving, struct promise *promise, struct xst_diag *diag)
 {
     struct xst_traffic traffic;
-    struct xst_lead_waits waits;
-    double peak_tflops;
     promise->predicted = 0;
-    promise->starved_us = unknown;
-    XSTI_TRY(xst_moe_count(&promise->shape, &promise->plan, &promise->counts, diag));
-    if (!profile || promise->target > XST_TARGET_HOST || leaving == 0)
+    XSTI_TRY(time_tiles(profile, options, promise, diag));
+    if (!promise->timed || promise->target > XST_TARGET_HOST || leaving == 0)
         return XST_OK;
-    promise->plan.sm_flop_per_us = 0;
-    enum xst_status status = xsti_machine_rate(profile, options, &promise->plan.producers,
-                                               &promise->plan.sm_flop_per_us, &peak_tflops, diag);
-    if (status == XST_ERR_NO_DATA) {
-        promise->plan.sm_flop_per_us = 1;
-        return XST_OK;
-    }
-    XSTI_TRY(status);
-    if (promise->dtype == XST_MOE_E4M3)
-        promise->plan.sm_flop_per_us *= 2;
-    XSTI_TRY(xst_moe_count(&promise->shape, &promise->plan, &promise->counts, diag));
     XSTI_TRY(xst_moe_traffic(&promise->shape, &promise->plan, &traffic, diag));
     traffic.path.target = (enum xst_target)promise->target;
     traffic.remote_frac = traffic.burst_remote_frac = fmin((double)leaving / (double)promise->counts.rows, 1);
-    status = xst_audit_traffic(profile, &traffic, options, &promise->audit, diag);
+    const enum xst_status status = xst_audit_traffic(profile, &traffic, options, &promise->audit, diag);
     promise->predicted = status == XST_OK;
-    if (status == XST_OK && promise->plan.schedule == XST_SCHEDULE_INTERLEAVED) {
-        const struct xst_lead_problem problem = {promise->counts.blocks,       promise->counts.l1_per_block,
-                                                 promise->counts.l2_per_block, promise->plan.producers,
-                                                 promise->counts.l1_us,        promise->counts.l2_us,
-                                                 promise->counts.act_us};
-        XSTI_TRY(xst_lead_run(&problem, promise->lead, &waits, diag));
-        promise->starved_us = xsti_number_of(waits.wait_us / (double)problem.producers);
-    }
-    promise->plan.sm_flop_per_us = 1;
     return status == XST_ERR_NO_DATA ? XST_OK : status;
 }
 
@@ -405,9 +413,9 @@ static enum xst_status check_times(struct xsti_trace_output *out, const struct p
         backlog.known = 1;
     }
     const double *const shortest = times.shortest_us;
-    xsti_trace_put(out, XST_TRACE_CHECK_gap_us, known ? xsti_number_of(promise->counts.l2_us) : unknown,
+    xsti_trace_put(out, XST_TRACE_CHECK_gap_us, promise->timed ? xsti_number_of(promise->counts.l2_us) : unknown,
                    isfinite(shortest[2]) ? xsti_number_of(shortest[2]) : unknown);
-    xsti_trace_put(out, XST_TRACE_CHECK_gap_l1_us, known ? xsti_number_of(promise->counts.l1_us) : unknown,
+    xsti_trace_put(out, XST_TRACE_CHECK_gap_l1_us, promise->timed ? xsti_number_of(promise->counts.l1_us) : unknown,
                    isfinite(shortest[1]) ? xsti_number_of(shortest[1]) : unknown);
     xsti_trace_put(out, XST_TRACE_CHECK_between_us, known ? numbers->gap_us : unknown,
                    at_once ? xsti_trace_mean_of(&times.between) : unknown);

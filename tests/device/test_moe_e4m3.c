@@ -8,22 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_ORDERS = 16 };
-
 static struct moe_machine machine;
-
-/* The bf16 kernels' orders; where those have tiles of 64 rows, these have 256. */
-static size_t make_orders(struct xst_moe_order orders[MOST_ORDERS])
-{
-    size_t count;
-    const struct xst_moe_order *const all = moe_orders(&count);
-    assert_true(count <= MOST_ORDERS);
-    for (size_t i = 0; i < count; i++) {
-        orders[i] = all[i];
-        orders[i].tile_rows = all[i].tile_rows == 64 ? 256 : all[i].tile_rows;
-    }
-    return count;
-}
 
 static int64_t most_tokens(const struct moe_case *made)
 {
@@ -38,10 +23,10 @@ static void every_order(const struct moe_case *made, const char *name)
 {
     struct moe_world world;
     struct moe_inputs in;
-    struct xst_moe_order orders[MOST_ORDERS];
     uint16_t *first[MOE_MOST_P], *again[MOE_MOST_P];
     char what[96];
-    const size_t count = make_orders(orders);
+    size_t count;
+    const struct xst_moe_order *const orders = moe_orders(&count);
     moe_world_make_e4m3(&machine, made, most_tokens(made) + 3, &world);
     moe_inputs_make(&world, made, &in);
     moe_inputs_solve(&world, &in);
@@ -106,9 +91,10 @@ static void repeats_and_delays(void **state)
     const struct moe_case made = {4, 10, 640, 384, 4, {150, 90, 10, 260}, 0, MOE_DISTINCT, 0.1, MOE_RANDOM_NUMBERS};
     struct moe_world world;
     struct moe_inputs in;
-    struct xst_moe_order orders[MOST_ORDERS], each[MOE_MOST_P];
+    struct xst_moe_order each[MOE_MOST_P];
     uint16_t *first[MOE_MOST_P], *again[MOE_MOST_P];
-    const size_t count = make_orders(orders);
+    size_t count;
+    const struct xst_moe_order *const orders = moe_orders(&count);
     char what[64];
     (void)state;
     moe_world_make_e4m3(&machine, &made, 300, &world);
@@ -148,9 +134,10 @@ static void fuzz_layer(int which)
 {
     struct moe_case made = random_case();
     struct moe_world world;
-    struct xst_moe_order orders[MOST_ORDERS], each[MOE_MOST_P];
+    struct xst_moe_order each[MOE_MOST_P];
     char what[160];
-    const size_t count = make_orders(orders);
+    size_t count;
+    const struct xst_moe_order *const orders = moe_orders(&count);
     const int64_t most = 1 + moe_pick(140);
     moe_world_make_e4m3(&machine, &made, most, &world);
     for (int n = 0; n < 4; n++) {

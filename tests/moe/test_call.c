@@ -94,7 +94,7 @@ static void calls_that_are_refused(void **state)
     REFUSE(to_e4m3(&call); call.layer.inter = 192, XST_ERR_RANGE, "inter is 192, not a multiple of 128");
     REFUSE(to_e4m3(&call); call.w1_scales = 0, XST_ERR_USAGE, "w1_scales is NULL");
     REFUSE(to_e4m3(&call); call.w2_scales = 0x6002, XST_ERR_RANGE, "w2_scales is 0x6002, not a multiple of 4 bytes");
-    REFUSE(to_e4m3(&call); order.tile_rows = 64, XST_ERR_RANGE, "tile_rows is 64; with e4m3 it is 128 or 256");
+    REFUSE(to_e4m3(&call); order.tile_rows = 32, XST_ERR_RANGE, "tile_rows is 32, not 64, 128 or 256");
     REFUSE(call.combine = odd, XST_ERR_RANGE, "combine[1] is 0x20008, not a multiple of 16 bytes");
 }
 

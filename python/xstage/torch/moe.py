@@ -273,9 +273,8 @@ def _shared(struct: _abi.xst_moe_layer, ranks: Ranks | None, device: torch.devic
 def _tile_rows(struct: _abi.xst_moe_layer) -> int:
     """By the rows of an expert in the largest call."""
     each = struct.tokens_most * struct.topk * struct.ranks / struct.experts
-    if struct.dtype == _abi.XST_MOE_E4M3:
-        return 128
-    return 64 if each <= 64 else 256 if 150 <= each <= 250 else 128
+    pairs = struct.dtype == _abi.XST_MOE_BF16 and 150 <= each <= 250
+    return 64 if each <= 64 else 256 if pairs else 128
 
 
 def _order(order: MoeOrder, struct: _abi.xst_moe_layer, layer: Layer) -> _abi.xst_moe_order:
