@@ -15,7 +15,6 @@
 /* Marks are placed to within a few cycles; a bound on time is held by what misses it by less. */
 static const double clock_error = 1e-3;
 
-/* Of a call, so that a file's word alone does not decide how much memory and time it takes. */
 enum { MOST_TILES = 1 << 22 };
 
 struct promise {
@@ -93,6 +92,14 @@ void xsti_trace_put(struct xsti_trace_output *out, enum xst_trace_check_name nam
     out->checks[out->count++] = check;
 }
 
+enum xst_status xsti_trace_check_tiles(int64_t tiles, struct xst_diag *diag)
+{
+    if (tiles <= MOST_TILES)
+        return XST_OK;
+    return xsti_fail(diag, XST_ERR_RANGE, "trace: its facts promise %lld tiles a call, at most %d are looked at",
+                     (long long)tiles, MOST_TILES);
+}
+
 /* What the trace says ran. */
 static enum xst_status read_facts(const struct xst_trace *trace, struct promise *promise, struct xst_diag *diag)
 {
@@ -125,9 +132,7 @@ static enum xst_status predict(const struct xst_profile *profile, const struct x
     promise->plan.sm_flop_per_us = 1; /* counts do not depend on it */
     promise->predicted = promise->predicted && profile;
     XSTI_TRY(xst_fa_a2a_count(&promise->shape, &promise->plan, &promise->counts, diag));
-    if (promise->counts.tiles > MOST_TILES)
-        return xsti_fail(diag, XST_ERR_RANGE, "trace: its facts promise %lld tiles a call, at most %d are looked at",
-                         (long long)promise->counts.tiles, MOST_TILES);
+    XSTI_TRY(xsti_trace_check_tiles(promise->counts.tiles, diag));
     if (!promise->predicted)
         return XST_OK;
     promise->plan.sm_flop_per_us = 0;

@@ -30,6 +30,9 @@ static inline void xsti_trace_add(struct xsti_trace_mean *mean, double value)
     mean->count++;
 }
 
+/* Of a call, so that a file's word alone does not decide how much memory and time it takes. */
+enum xst_status xsti_trace_check_tiles(int64_t tiles, struct xst_diag *diag);
+
 struct xst_number xsti_trace_mean_of(const struct xsti_trace_mean *mean);
 
 /* Every call has spans, of ranks 0, 1, ... below `ranks`: what nobody looks at would keep every promise. No call has lost marks. */

@@ -195,6 +195,7 @@ static enum xst_status walk(const struct promise *promise, const int64_t *rows, 
         xst_moe_walk_begin(&promise->shape, &promise->plan, rows, experts, lead, group > 0 ? group : 1, &walk, diag));
     walk.unit = wave ? promise->wave_unit : promise->unit > 1 ? promise->unit : 1;
     const int64_t most = walk.blocks * (walk.l1_per_block + walk.l2_per_block);
+    XSTI_TRY(xsti_trace_check_tiles(most, diag));
     rank->tiles = calloc((size_t)(most + 1), sizeof *rank->tiles);
     if (!rank->tiles)
         return xsti_fail_memory(diag);

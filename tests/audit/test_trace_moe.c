@@ -275,6 +275,12 @@ static void refused(void **state)
     trace.facts[5].value = 0;
     REFUSED(&trace, XST_ERR_RANGE, "ranks is 0, outside 1..");
     trace.facts[5].value = 2;
+    const int64_t tokens = trace.facts[4].value;
+    trace.facts[4].value = 1 << 24;
+    trace.facts[12].value = 8; /* columns of a tile */
+    REFUSED(&trace, XST_ERR_RANGE, "tiles a call, at most 4194304");
+    trace.facts[4].value = tokens;
+    trace.facts[12].value = 256;
     strcpy(trace.calls[0].variant, "serial");
     REFUSED(&trace, XST_ERR_RANGE, "call serial is none of wave_at_once");
     strcpy(trace.calls[0].variant, "wave_at_once");
