@@ -156,7 +156,8 @@ static enum xst_status measure(struct cli *cli, struct calibration *job)
     status = cli_measure_calibration(cli, machine, &job->samples, &job->readings);
     job->facts = job->measured = *xst_machine_facts(machine);
     if (xst_machine_devices(machine) > 2)
-        cli_note(cli, "%s; `xstage measure --pairs --senders 1,2,... --all-to-all` measures the others", job->facts.note);
+        cli_note(cli, "%s; `xstage measure --pairs --senders 1,2,... --all-to-all` measures the others",
+                 job->facts.note);
     xst_machine_close(machine);
     return status;
 }

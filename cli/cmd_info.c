@@ -137,7 +137,8 @@ static int run(struct cli *cli)
         const json_t *const libraries = json_object_get(document, "libraries");
         printf("xstage    %s\n", xst_version());
         printf("build     %s\n", text_of(document, "build"));
-        printf("libraries jansson %s, smartcols %s\n", text_of(libraries, "jansson"), text_of(libraries, "libsmartcols"));
+        printf("libraries jansson %s, smartcols %s\n", text_of(libraries, "jansson"),
+               text_of(libraries, "libsmartcols"));
         printf("system    %s\n", text_of(document, "system"));
         printf("cpu       %s, %lld cores\n", text_of(document, "cpu"),
                (long long)json_integer_value(json_object_get(document, "cores")));
