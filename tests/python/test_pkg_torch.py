@@ -366,6 +366,7 @@ def test_what_a_launch_is_given(given, monkeypatch):
         (20, strided[:, :256], ids.mT.contiguous().mT),
         (20, torch.stack((x, x), dim=1)[:, 1], ids.int()),
         (20, apart, ids),
+        (1, x[:1].as_strided((1, 256), (3, 1)), ids),
     ):
         got = library.module(rows[:tokens], choices[:tokens], weights[:tokens].double())
         error = (got.float() - want[:tokens]).norm() / (want[:tokens].norm() + 1e-9)

@@ -110,7 +110,8 @@ class Layer:
         out = torch.empty_like(x) if x.is_contiguous() else torch.empty_like(x, memory_format=torch.contiguous_format)
         index, call, tokens = self.index, self.call, self.tokens
         with self.lock:
-            tokens.x, tokens.x_stride = x.data_ptr(), x.stride(0)
+            # The stride over one row is never used, and may be anything.
+            tokens.x, tokens.x_stride = x.data_ptr(), x.stride(0) if x.shape[0] > 1 else x.shape[1]
             tokens.ids, tokens.id_bytes, tokens.weights = ids.data_ptr(), ids.element_size(), weights.data_ptr()
             call.tokens, call.clamp = x.shape[0], clamp
             call.w1, call.w2, call.y = w1.data_ptr(), w2.data_ptr(), out.data_ptr()
