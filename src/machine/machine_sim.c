@@ -302,7 +302,10 @@ static enum xst_status run_many(const struct sim_machine *machine, const struct 
 {
     const int64_t senders = xsti_request_senders(request, machine->links.devices);
     struct xst_sample *const samples = run->samples ? run->samples : &run->sample;
-    XSTI_TRY(xsti_sim_many(path, &machine->links, request, key, samples, diag));
+    double floor_us = 0;
+    XSTI_TRY(
+        xst_path_floor_us(path, (double)request->producers, (double)request->bytes_per_producer, 1, &floor_us, NULL));
+    XSTI_TRY(xsti_sim_many(path, &machine->links, request, floor_us, key, samples, diag));
     for (int64_t s = 0; s < senders; s++) {
         struct xst_sample *const sample = &samples[s];
         double *const times[] = {&sample->issue_mean_us,  &sample->issue_max_us,  &sample->release_mean_us,

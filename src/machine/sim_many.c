@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <xstage/model.h>
 #include <xstage/timeline.h>
 
 #include "base/diag.h"
@@ -26,6 +25,7 @@ struct many {
     const struct xst_measure_request *request;
     int64_t devices;
     double gap_us;
+    double issue_floor_us;
     struct xst_mix *mixes;    /* mix d: device d alone */
     struct account *accounts; /* by device */
 };
@@ -118,12 +118,9 @@ static enum xst_status step(struct many *many, const struct xst_path *path, cons
                                          .span_context = many};
     XSTI_TRY(xst_timeline_machine_read(path, request->producers, (double)request->bytes_per_producer, 1,
                                        &config.machine, diag));
-    const double bytes = (double)request->bytes_per_producer;
-    if (request->method == XST_METHOD_BULK) { /* the one floor that counts: of this burst */
-        double floor_us = 0;
-        XSTI_TRY(xst_path_floor_us(path, (double)request->producers, bytes, 1, &floor_us, NULL));
-        config.machine.issue_floor = (struct xst_floor_curve){1, {bytes}, {floor_us}};
-    }
+    if (request->method == XST_METHOD_BULK) /* the one floor that counts: of this burst */
+        config.machine.issue_floor =
+            (struct xst_floor_curve){1, {(double)request->bytes_per_producer}, {many->issue_floor_us}};
     config.machine.groups = path->groups.known ? (int64_t)path->groups.value : 0;
     if (links->ingress_bytes_per_us > 0)
         config.machine.ingress_bytes_per_us = links->ingress_bytes_per_us;
@@ -136,12 +133,12 @@ static enum xst_status step(struct many *many, const struct xst_path *path, cons
 }
 
 enum xst_status xsti_sim_many(const struct xst_path *path, const struct xsti_sim_links *links,
-                              const struct xst_measure_request *request, uint64_t seed, struct xst_sample *samples,
-                              struct xst_diag *diag)
+                              const struct xst_measure_request *request, double issue_floor_us, uint64_t seed,
+                              struct xst_sample *samples, struct xst_diag *diag)
 {
     static const double whole = 1;
     const size_t devices = (size_t)links->devices;
-    struct many many = {.request = request, .devices = links->devices};
+    struct many many = {.request = request, .devices = links->devices, .issue_floor_us = issue_floor_us};
     int64_t *const ranks = calloc(devices, sizeof *ranks);
     many.mixes = calloc(devices, sizeof *many.mixes);
     many.accounts = calloc(devices, sizeof *many.accounts);

@@ -14,9 +14,9 @@ struct xsti_sim_links {
     double nic_bytes_per_us;     /* of a domain, each way */
 };
 
-/* One run of a request: fills the six times of every sender's sample. */
+/* One run of a request: fills the six times of every sender's sample. `issue_floor_us`: of its burst. */
 enum xst_status xsti_sim_many(const struct xst_path *path, const struct xsti_sim_links *links,
-                              const struct xst_measure_request *request, uint64_t seed, struct xst_sample *samples,
-                              struct xst_diag *diag);
+                              const struct xst_measure_request *request, double issue_floor_us, uint64_t seed,
+                              struct xst_sample *samples, struct xst_diag *diag);
 
 #endif
