@@ -232,10 +232,12 @@ static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t p
     const int each = strcmp(cli_text(job->cli, "dedup"), "off") == 0;
     const struct xst_plan_moe_options options = {.extrapolate = 1,
                                                  .given_tflops = PLANNED_RATE * bench->flop_per_us / 1e6,
+                                                 .operand_bytes = bench->dtype == XST_MOE_E4M3,
                                                  .once = !each};
     const struct xst_moe_plan plan = plan_of(cell, producers);
     const struct xst_moe_shape shape = shape_of(bench);
-    const struct xst_moe_layer layer = {.hidden = bench->hidden,
+    const struct xst_moe_layer layer = {.dtype = bench->dtype,
+                                        .hidden = bench->hidden,
                                         .inter = bench->inter,
                                         .experts = bench->experts,
                                         .topk = bench->topk,

@@ -44,6 +44,7 @@ static const struct belongs options_of_kernels[] = {
     {"staged-cost-frac", "moe"},
     {"aligned", "moe"},
     {"dedup", "moe"},
+    {"dtype", "moe"},
     {"element-bytes", "fa-a2a moe"},
     {"peak-tflops", "fa-a2a moe"},
     {"sweep", "traffic"},
@@ -243,6 +244,7 @@ static enum xst_status plan_counts(struct cli *cli, const struct xst_profile *pr
                                                  .order_cost_frac = cost_of(cli, "order-cost-frac"),
                                                  .staged_cost_frac = cost_of(cli, "staged-cost-frac"),
                                                  .aligned = cli_given(cli, "aligned"),
+                                                 .operand_bytes = strcmp(cli_text(cli, "dtype"), "e4m3") == 0,
                                                  .once = cli_given(cli, "dedup")};
     enum xst_routing routing = XST_ROUTING_UNIFORM;
     int64_t rank = 0, first = 0, end = 0;

@@ -38,6 +38,7 @@ static const struct {
     {"unit", "moe"},
     {"no-pull", "moe"},
     {"dedup", "moe"},
+    {"dtype", "moe"},
     {"tiles-only", "moe"},
     {"memory-gb-per-s", "moe"},
     {"act-frac", "moe"},
@@ -285,6 +286,7 @@ static enum xst_status run_moe(struct cli *cli, const struct xst_profile *profil
     simulation->moe.ring_blocks = given_or(cli, "ring", 0);
     simulation->moe.no_pull = cli_given(cli, "no-pull");
     simulation->moe.once = cli_given(cli, "dedup");
+    simulation->moe.operand_bytes = strcmp(cli_text(cli, "dtype"), "e4m3") == 0;
     simulation->kind_names[0] = "Linear 1";
     simulation->kind_names[1] = "Linear 2";
     simulation->kind_names[2] = "combine";

@@ -90,6 +90,14 @@ double xst_moe_first_frac(const struct xst_moe_shape *shape, int64_t expert)
     return frac;
 }
 
+double xst_moe_operand_bytes(const struct xst_moe_shape *shape, int64_t operand_bytes)
+{
+    enum { SCALE_BYTES = 4, SCALED_VALUES = 128 };
+    if (operand_bytes == 1)
+        return 1 + (double)SCALE_BYTES / SCALED_VALUES;
+    return (double)(operand_bytes > 0 ? operand_bytes : shape->element_bytes);
+}
+
 /* Tokens of all ranks that chose one of a rank's `local` experts: T (1 - C(E - local, k) / C(E, k)). */
 static double fetched_rows_of(const struct xst_moe_shape *shape, int64_t local)
 {

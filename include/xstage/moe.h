@@ -85,6 +85,10 @@ enum xst_status xst_moe_count(const struct xst_moe_shape *shape, const struct xs
  * distinct and all alike: what is fetched for it when a token's row comes once. */
 double xst_moe_first_frac(const struct xst_moe_shape *shape, int64_t expert);
 
+/* Bytes of a value of the rows that are fetched, of weights and of activations, when the products take 8-bit operands: 1 for e4m3, and a
+ * float of scale for every 128 values. What comes back is element_bytes in any case. 0: like element_bytes. */
+double xst_moe_operand_bytes(const struct xst_moe_shape *shape, int64_t operand_bytes);
+
 /* Gap of the schedule: T_L2 for the wave (13), T_L2 + rho * T_L1 interleaved (14). */
 enum xst_status xst_moe_traffic(const struct xst_moe_shape *shape, const struct xst_moe_plan *plan,
                                 struct xst_traffic *traffic_out, struct xst_diag *diag);

@@ -238,7 +238,9 @@ struct xst_plan_moe_options {
     double staged_cost_frac;    /* XST_MOE_STAGED_COST_FRAC: the same of bulk stores, which take shared memory from the
                                    operands; negative: none */
     int aligned; /* 1: Linear-2 tiles that begin together store together; 0: tiles are claimed and drift */
-    int once;    /* 1: a token's row is fetched once for all experts of a rank (dedup of moe_kernel.h); 0: for each */
+    int64_t
+        operand_bytes; /* of a value of fetched rows, weights and activations (xst_moe_operand_bytes): 1 for e4m3; 0: element_bytes */
+    int once; /* 1: a token's row is fetched once for all experts of a rank (dedup of moe_kernel.h); 0: for each */
 };
 
 /* What cuda/moe costs by itself on an H200 (docs/results.md, all rows at home): the interleaved order 1.5 to 3 %, paced stores 4
@@ -259,6 +261,7 @@ struct xst_moe_setup {
     double reread_bytes_per_us;
     double order_cost_frac, staged_cost_frac;
     int aligned;
+    int64_t operand_bytes;
     int once;
     int64_t lead_first, lead_knee, lead_startup, lead_tail; /* -1: none */
     int64_t most_blocks;                                    /* of one rank, whatever the routing */

@@ -310,7 +310,8 @@ struct xst_timeline_moe {
     int exchange; /* the exchange of counts before the first pull, barrier and combine after the last store */
     double memory_bytes_per_us; /* of the combine's reads and writes; 0: 4.8e6, an H200's data sheet */
     int64_t unit; /* blocks of one expert whose tiles of a column follow each other (moe.h); 0 and 1: block by block */
-    int once;     /* a token's row is pulled for the first of its experts on a rank, for all of them */
+    int64_t operand_bytes; /* of a pulled value (xst_moe_operand_bytes): 1 for e4m3; 0: element_bytes */
+    int once;              /* a token's row is pulled for the first of its experts on a rank, for all of them */
 };
 
 /* More ranks than experts: every `experts` consecutive ranks form a group of their own, ranks a multiple of it. */

@@ -958,7 +958,7 @@ class xst_plan_moe_options(Structure):
     _fields_ = [
         ("extrapolate", c_int), ("peak_tflops", c_double), ("given_tflops", c_double), ("l2_bytes", c_double),
         ("reread_bytes_per_us", c_double), ("methods", c_int), ("order_cost_frac", c_double),
-        ("staged_cost_frac", c_double), ("aligned", c_int), ("once", c_int)
+        ("staged_cost_frac", c_double), ("aligned", c_int), ("operand_bytes", c_int64), ("once", c_int)
     ]
 
 
@@ -967,9 +967,9 @@ class xst_moe_setup(Structure):
         ("shape", xst_moe_shape), ("plan", xst_moe_plan), ("paths", POINTER(xst_path) * 3), ("extrapolate", c_int),
         ("tflops", c_double), ("l1_us", c_double), ("l2_us", c_double), ("act_us", c_double), ("l1_per_block", c_int64),
         ("l2_per_block", c_int64), ("l2_bytes", c_double), ("reread_bytes_per_us", c_double),
-        ("order_cost_frac", c_double), ("staged_cost_frac", c_double), ("aligned", c_int), ("once", c_int),
-        ("lead_first", c_int64), ("lead_knee", c_int64), ("lead_startup", c_int64), ("lead_tail", c_int64),
-        ("most_blocks", c_int64)
+        ("order_cost_frac", c_double), ("staged_cost_frac", c_double), ("aligned", c_int), ("operand_bytes", c_int64),
+        ("once", c_int), ("lead_first", c_int64), ("lead_knee", c_int64), ("lead_startup", c_int64),
+        ("lead_tail", c_int64), ("most_blocks", c_int64)
     ]
 
 
@@ -1280,7 +1280,8 @@ class xst_timeline_options(Structure):
 class xst_timeline_moe(Structure):
     _fields_ = [
         ("lead", c_int64), ("group", c_int64), ("ring_blocks", c_int64), ("no_pull", c_int), ("rows", POINTER(c_int64)),
-        ("exchange", c_int), ("memory_bytes_per_us", c_double), ("unit", c_int64), ("once", c_int)
+        ("exchange", c_int), ("memory_bytes_per_us", c_double), ("unit", c_int64), ("operand_bytes", c_int64),
+        ("once", c_int)
     ]
 
 
@@ -1449,6 +1450,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_moe_interleave_w1_e4m3": (None, [c_void_p, c_void_p, c_int64, c_int64, c_void_p]),
     "xst_moe_layout": (c_int, [POINTER(xst_moe_layer), POINTER(xst_moe_layout), POINTER(xst_diag)]),
     "xst_moe_open": (c_int, [c_int64, POINTER(c_void_p), POINTER(xst_diag)]),
+    "xst_moe_operand_bytes": (c_double, [POINTER(xst_moe_shape), c_int64]),
     "xst_moe_order_of": (c_int, [
         POINTER(xst_moe_setup), POINTER(xst_moe_choice), POINTER(xst_moe_layer), POINTER(xst_moe_order),
         POINTER(xst_diag)

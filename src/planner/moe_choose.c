@@ -37,13 +37,14 @@ static enum xst_status count(const struct xst_moe_setup *setup, struct xsti_moe_
     if (layer->rows > most * setup->shape.topk)
         return xsti_fail(diag, XST_ERR_RANGE, "%lld rows in all, more than topk of every token (%lld)",
                          (long long)layer->rows, (long long)(most * setup->shape.topk));
+    const double operand_bytes = xst_moe_operand_bytes(&setup->shape, setup->operand_bytes);
     layer->l1_tiles = layer->blocks * setup->l1_per_block;
     layer->l2_tiles = layer->blocks * setup->l2_per_block;
     layer->producers = (double)setup->plan.producers;
-    layer->act_bytes =
-        (double)setup->plan.tile_rows * (double)setup->plan.tile_cols / 2 * (double)setup->shape.element_bytes;
+    layer->act_bytes = (double)setup->plan.tile_rows * (double)setup->plan.tile_cols / 2 * operand_bytes;
     layer->weight_bytes =
-        3.0 * (double)setup->shape.hidden * (double)setup->shape.inter * (double)setup->shape.element_bytes;
+        3.0 * (double)setup->shape.hidden * (double)setup->shape.inter *
+        (setup->operand_bytes > 0 ? (double)setup->operand_bytes : operand_bytes); /* scales: a block of 128 x 128 */
     return XST_OK;
 }
 
@@ -137,7 +138,7 @@ static int64_t leads_of(const struct xsti_moe_layer *layer, double drain_bytes_p
     const struct xst_moe_setup *const setup = layer->setup;
     const double remote = (double)(setup->shape.ranks - 1) / (double)setup->shape.ranks;
     const double pull_us = remote * layer->fetched_rows * (double)setup->shape.hidden *
-                           (double)setup->shape.element_bytes / fmax(drain_bytes_per_us, 1);
+                           xst_moe_operand_bytes(&setup->shape, setup->operand_bytes) / fmax(drain_bytes_per_us, 1);
     const double pull_tiles = fmin(ceil(pull_us * layer->producers / setup->l1_us), (double)layer->l1_tiles);
     const int64_t wanted[MOST_LEADS] = {setup->l1_per_block, setup->lead_knee,    setup->lead_startup, setup->lead_tail,
                                         setup->lead_first,   (int64_t)pull_tiles, layer->l1_tiles};

@@ -31,9 +31,9 @@ static enum xst_status check(const struct xst_moe_setup *setup, const struct xst
     if (tile_rows != 64 && tile_rows != 128 && tile_rows != PAIR_ROWS)
         return xsti_fail(diag, XST_ERR_RANGE, "moe order: planned for tile_rows %lld, the kernel has 64, 128 and 256",
                          (long long)tile_rows);
-    if (layer->dtype != XST_MOE_BF16)
-        return xsti_fail(diag, XST_ERR_RANGE, "moe order: dtype is %d in the layer, but plans are of bf16 (%d)",
-                         (int)layer->dtype, XST_MOE_BF16);
+    if ((layer->dtype == XST_MOE_E4M3) != (setup->operand_bytes == 1))
+        return xsti_fail(diag, XST_ERR_RANGE, "moe order: planned for operands of %lld bytes, the layer's dtype is %s",
+                         (long long)setup->operand_bytes, layer->dtype == XST_MOE_E4M3 ? "e4m3" : "bf16");
     if (setup->plan.tile_cols != KERNEL_COLS || setup->shape.element_bytes != BF16_BYTES)
         return xsti_fail(diag, XST_ERR_RANGE,
                          "moe order: planned for tile_cols %lld and %lld bytes an element, the kernel has %d and %d",

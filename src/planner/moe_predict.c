@@ -234,8 +234,8 @@ void xsti_moe_predict(const struct xsti_moe_layer *layer, const struct xsti_moe_
     rounds.round_tiles =
         layer->producers * ceil(fmax((double)(layer->l1_tiles + layer->l2_tiles), 1) / layer->producers / MOST_ROUNDS);
     rounds.fluid.drain_bytes_per_us = flow->stage.drain_bytes_per_us;
-    rounds.fluid.pull_bytes =
-        remote * layer->fetched_rows * (double)setup->shape.hidden * (double)setup->shape.element_bytes;
+    rounds.fluid.pull_bytes = remote * layer->fetched_rows * (double)setup->shape.hidden *
+                              xst_moe_operand_bytes(&setup->shape, setup->operand_bytes);
     rounds.fluid.pull_left_bytes = rounds.fluid.pull_bytes;
     if (layer->blocks > 0 && candidate->schedule == XST_SCHEDULE_WAVE)
         run_wave(&rounds);

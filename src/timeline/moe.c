@@ -103,7 +103,8 @@ static int pull(void *context, int64_t rank, int64_t index, struct xst_pull *pul
     const int64_t left = walk->rows[at->expert] - at->in_expert++ * walk->tile_rows;
     const int64_t rows = left < walk->tile_rows ? left : walk->tile_rows;
     const double fetched = moe->asked->once ? xst_moe_first_frac(moe->shape, at->expert) : 1;
-    pull_out->bytes = (double)(rows * moe->shape->hidden * moe->shape->element_bytes) * moe->remote_frac * fetched;
+    pull_out->bytes = (double)(rows * moe->shape->hidden) *
+                      xst_moe_operand_bytes(moe->shape, moe->asked->operand_bytes) * moe->remote_frac * fetched;
     pull_out->post_counter = ARRIVED;
     if (moe->asked->ring_blocks > 0 && index >= moe->slots) {
         pull_out->need_counter = l1_counter(moe, index);

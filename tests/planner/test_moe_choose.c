@@ -247,6 +247,39 @@ static void a_wave_bound_by_its_links_takes_their_time(void **state)
     release(&ready);
 }
 
+/* 8-bit operands: what is fetched, kept and read halves (and a scale for 128 values), what is sent back and computed stays. */
+static void e4m3_fetches_half(void **state)
+{
+    (void)state;
+    static struct xst_moe_choice choices[2];
+    int64_t counts[256];
+    struct ready ready = ready_for(moe_shape_of("qwen3-30b", 8));
+    struct xst_diag diag = {XST_OK, 0, ""};
+    xt_ok(xst_routing_make(XST_ROUTING_UNIFORM, 0, &ready.setup.shape, counts, &diag), &diag);
+    for (int e4m3 = 0; e4m3 < 2; e4m3++) {
+        ready.setup.operand_bytes = e4m3;
+        xt_ok(xst_moe_choose(&ready.setup, counts, 16, ready.workspace, ready.bytes, &choices[e4m3], &diag), &diag);
+    }
+    size_t alike = 0;
+    for (int64_t i = 0; i < choices[0].count; i++)
+        for (int64_t j = 0; j < choices[1].count; j++) {
+            const struct xst_moe_candidate *const a = &choices[0].candidates[i], *const b = &choices[1].candidates[j];
+            if (a->schedule != b->schedule || a->method != b->method || a->lead_tiles != b->lead_tiles ||
+                a->group_tiles != b->group_tiles || a->wave_blocks != b->wave_blocks || a->gap != XST_MOE_GAP_NONE)
+                continue;
+            alike++;
+            assert_true(b->predicted_us <= a->predicted_us && b->pull_us <= a->pull_us);
+            xt_near(b->working_set_bytes, (1 + 4.0 / 128) / 2 * a->working_set_bytes, 1e-6 * a->working_set_bytes);
+            xt_near(b->compute_us, a->compute_us, 1e-9 * a->compute_us);
+        }
+    assert_true(alike > 4);
+    const struct xst_moe_shape *const shape = &ready.setup.shape;
+    xt_near(xst_moe_operand_bytes(shape, 0), 2, 0);
+    xt_near(xst_moe_operand_bytes(shape, 1), 1.03125, 0);
+    xt_near(xst_moe_operand_bytes(shape, 4), 4, 0);
+    release(&ready);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +290,7 @@ int main(void)
         cmocka_unit_test(refused),
         cmocka_unit_test(no_rows),
         cmocka_unit_test(a_wave_bound_by_its_links_takes_their_time),
+        cmocka_unit_test(e4m3_fetches_half),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,6 +105,11 @@ static void rows_that_come_once(void **state)
     fixture_near(once.sent_bytes, each.sent_bytes, 1e-12);
     fixture_near(once.pulled_bytes / each.pulled_bytes, counts.fetched_rows / (double)counts.rows, 1e-9);
     assert_true(once.makespan_us <= each.makespan_us);
+    moe.operand_bytes = 1; /* e4m3 comes as bytes and scales, and goes back as it did */
+    struct xst_timeline_result bytes = run(&fixture, &golden, &golden_plan, &moe);
+    fixture_near(bytes.sent_bytes, each.sent_bytes, 1e-12);
+    fixture_near(bytes.pulled_bytes / each.pulled_bytes, (1 + 4.0 / 128) / 2, 1e-9);
+    xst_timeline_result_free(&bytes);
     xst_timeline_result_free(&once);
     xst_timeline_result_free(&each);
 }
@@ -293,6 +298,7 @@ static void nothing_hangs(void **state)
                                              i & 1,
                                              0,
                                              i % 3,
+                                             0,
                                              0};
         const struct xst_timeline_options options = {.extrapolate = 1,
                                                      .issuer = (enum xst_issuer)(i / 2 & 1),
