@@ -85,7 +85,8 @@ enum xst_status xst_moe_setup_make(const struct xst_profile *profile, const stru
     setup.operand_bytes = options->operand_bytes;
     if (setup.operand_bytes < 0 || setup.operand_bytes > 16)
         return xsti_fail(diag, XST_ERR_RANGE, "operand_bytes is %lld, outside 0..16", (long long)setup.operand_bytes);
-    setup.order_cost_frac = cost_or(options->order_cost_frac, XST_MOE_ORDER_COST_FRAC);
+    setup.order_cost_frac = cost_or(options->order_cost_frac,
+                                    xst_moe_unit_of(shape) > 1 ? XST_MOE_ORDER_COST_FRAC : XST_MOE_BLOCKS_COST_FRAC);
     setup.staged_cost_frac = cost_or(options->staged_cost_frac, XST_MOE_STAGED_COST_FRAC);
     if (!(setup.order_cost_frac <= MOST_COST_FRAC && setup.staged_cost_frac <= MOST_COST_FRAC))
         return xsti_fail(diag, XST_ERR_RANGE, "order_cost_frac is %g and staged_cost_frac %g, at most %d each",
