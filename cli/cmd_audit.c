@@ -95,6 +95,8 @@ static const struct cli_example examples[] = {
     {"xstage audit moe --preset qwen3-30b --tokens 1K..16K:x2 --csv", "A fine-grained layer over the tokens, as CSV."},
     {"xstage audit fa-a2a --trace data/h200x2-fa-a2a-trace.json",
      "A recorded run: tiles, bytes and order as promised, times beside the model's."},
+    {"xstage audit moe --trace data/h200-moe-trace.json --profile h200-host",
+     "The same of a mixture of experts, whose results went to host memory."},
     {"xstage audit examples/traffic/gemm-reduce-scatter.json --json", "Any kernel, described in ten lines of JSON."},
     {NULL, NULL},
 };

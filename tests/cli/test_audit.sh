@@ -122,6 +122,17 @@ json run.json 'all(c["observed"] > 0 for c in d["checks"] if c["what"] == "bytes
 sed '0,/"bytes":16384/s//"bytes":16128/' "$trace" >less.json
 expect 1 audit fa-a2a --trace less.json -q
 out_has 'did not do what its traffic description promises'
+moe_trace=$tree/data/h200-moe-trace.json
+expect 0 audit moe --trace "$moe_trace" --profile h200-host -q --json=moe.json
+json moe.json 'd["kernel"] == "moe" and d["holds"] is True and len({c["variant"] for c in d["checks"]}) == 4'
+json moe.json 'all(c["holds"] for c in d["checks"] if c["kind"] != "prediction")'
+json moe.json '{c["observed"] for c in d["checks"] if c["what"] == "remote_bytes"} == {524288}'
+sed '0,/"bytes":[0-9]*/s//"bytes":512/' "$moe_trace" >less.json
+expect 1 audit moe --trace less.json -q
+expect 2 audit moe --trace "$moe_trace" --lead 3 -q
+err_has '--lead does not go with --trace: the trace says what ran'
+expect 2 audit fa-a2a --trace "$moe_trace" -q
+err_has 'it is of kernel moe, not of fa-a2a'
 expect 2 audit fa-a2a --trace "$trace" --heads 24 -q
 err_has '--heads does not go with --trace: the trace says what ran'
 expect 2 audit moe --trace "$trace" -q
