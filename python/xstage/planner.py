@@ -16,7 +16,17 @@ from . import _abi
 from ._library import call, function, text_call, word
 from .errors import RangeError, UsageError
 from .profile import Profile, as_profile
-from .shapes import MOE_STORES, AttentionShape, MoeOrder, MoeShape, MoeTiles, Shape, Traffic
+from .shapes import (
+    MOE_DTYPES,
+    MOE_STORES,
+    AttentionShape,
+    MoeOrder,
+    MoeShape,
+    MoeTiles,
+    Shape,
+    Traffic,
+    operand_bytes,
+)
 
 
 class Plan:
@@ -116,6 +126,7 @@ def plan(
     producers: int = 0,
     phase: str = "unknown",
     tiles: MoeTiles | None = None,
+    dtype: str = "bf16",
     counts: ArrayLike | None = None,
     routing: str = "uniform",
     skew: float = 2.0,
@@ -133,6 +144,7 @@ def plan(
         producers: CTAs; 0: the profile's SM count.
         phase: attention: "unknown" or "aligned" (bursts start together), "shifted" (they drift).
         tiles: moe: how the layer is cut; None: the defaults.
+        dtype: moe: "bf16" or "e4m3", whose rate `given_tflops` is.
         counts: moe: rows of each of the model's experts; None: made up by `routing` and `skew`.
         routing: moe: "uniform", "zipf", "hot-expert" or "hot-rank".
         skew: moe: see `routing()`.
@@ -160,12 +172,13 @@ def plan(
             peak_tflops,
             given_tflops,
             producers,
+            operand_bytes(dtype),
             extrapolate,
             found,
         )
         return _taken(found)
-    if tiles is not None or counts is not None or rank is not None:
-        raise UsageError("tiles, counts and rank go with a MoeShape")
+    if tiles is not None or counts is not None or rank is not None or dtype != "bf16":
+        raise UsageError("tiles, dtype, counts and rank go with a MoeShape")
     if isinstance(shape, AttentionShape):
         fa = _abi.xst_plan_fa_options(
             extrapolate=int(extrapolate),
@@ -195,6 +208,7 @@ def _plan_moe(
     peak_tflops: float,
     given_tflops: float,
     producers: int,
+    bytes_each: int,
     extrapolate: bool,
     found: _abi.xst_plan,
 ) -> None:
@@ -204,7 +218,11 @@ def _plan_moe(
     cut = (tiles or MoeTiles())._c()
     cut.producers = producers or cut.producers
     options = _abi.xst_plan_moe_options(
-        extrapolate=int(extrapolate), peak_tflops=peak_tflops, given_tflops=given_tflops, methods=_methods(methods)
+        extrapolate=int(extrapolate),
+        peak_tflops=peak_tflops,
+        given_tflops=given_tflops,
+        methods=_methods(methods),
+        operand_bytes=bytes_each,
     )
     call(
         "xst_plan_moe",
@@ -229,6 +247,7 @@ def moe_order(
     shape: MoeShape,
     profile: Profile | str | os.PathLike[str] = "h200x2-nvlink",
     *,
+    dtype: str = "bf16",
     counts: ArrayLike | None = None,
     routing: str = "uniform",
     skew: float = 2.0,
@@ -244,6 +263,7 @@ def moe_order(
     Args:
         shape: the layer, with the tokens of the step.
         profile: a profile, or its name or file.
+        dtype: "bf16" or "e4m3", whose rate `given_tflops` is.
         counts: rows of each of the model's experts; None: made up by `routing` and `skew`.
         routing: "uniform", "zipf", "hot-expert" or "hot-rank".
         skew: see `routing()`.
@@ -262,7 +282,9 @@ def moe_order(
     mine = np.ascontiguousarray(whole[slice(*_ends(shape, rank))])
     grid = ctas or owner.sm_count or 132
     tiles = MoeTiles(tile_rows=tile_rows, producers=grid // (2 if tile_rows == 256 else 1))._c()
-    options = _abi.xst_plan_moe_options(extrapolate=int(extrapolate), given_tflops=given_tflops)
+    options = _abi.xst_plan_moe_options(
+        extrapolate=int(extrapolate), given_tflops=given_tflops, operand_bytes=operand_bytes(dtype)
+    )
     setup, choice, order = _abi.xst_moe_setup(), _abi.xst_moe_choice(), _abi.xst_moe_order()
     call("xst_moe_setup_make", byref(owner._struct), byref(shape._c()), byref(tiles), byref(options), byref(setup))
     room = np.empty(-(-function("xst_moe_workspace_bytes")(byref(setup)) // 8))
@@ -283,6 +305,7 @@ def moe_order(
         tokens_most=shape.tokens,
         ranks=shape.ranks,
         ctas=grid,
+        dtype=MOE_DTYPES.index(dtype),
     )
     call("xst_moe_order_of", byref(setup), byref(choice), byref(layer), byref(order))
     schedule = function("xst_schedule_text")(order.schedule).decode()

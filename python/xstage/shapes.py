@@ -13,6 +13,7 @@ from typing import Any, Union
 
 from . import _abi
 from ._library import call, function, word
+from .errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -203,6 +204,16 @@ class MoeTiles:
 
 
 MOE_STORES = ("at_once", "paced")
+MOE_DTYPES = ("bf16", "e4m3")
+
+
+def operand_bytes(dtype: str) -> int:
+    """What the library calls the type of a layer's operands: 0 is the shape's own. Raises UsageError."""
+    if dtype not in MOE_DTYPES:
+        raise UsageError(f'dtype is "{dtype}"; valid are {", ".join(MOE_DTYPES)}')
+    return MOE_DTYPES.index(dtype)
+
+
 MOE_DEDUPS = ("auto", "on", "off")
 
 

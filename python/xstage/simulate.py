@@ -17,7 +17,7 @@ from .audit import tiles_of
 from .errors import UsageError
 from .planner import _PI64, counts_array
 from .profile import Profile, as_profile
-from .shapes import AttentionShape, AttentionTiles, MoeShape, MoeTiles, Shape, Traffic
+from .shapes import AttentionShape, AttentionTiles, MoeShape, MoeTiles, Shape, Traffic, operand_bytes
 
 _KIND_NAMES = {AttentionShape: (b"attention",), MoeShape: (b"Linear 1", b"Linear 2", b"combine"), Traffic: (b"work",)}
 
@@ -111,6 +111,7 @@ def simulate(
     ring_blocks: int = 0,
     pull: bool = True,
     dedup: bool = False,
+    dtype: str = "bf16",
     tiles_only: bool = False,
     memory_bytes_per_us: float = 4.8e6,
     dispersion: bool = False,
@@ -142,6 +143,7 @@ def simulate(
         ring_blocks: moe: row blocks the pools hold; 0: all.
         pull: moe: rows are fetched from their owners; False: they are there from the start.
         dedup: moe: a token's row is pulled once for all experts of a rank.
+        dtype: moe: "bf16" or "e4m3", of what is pulled; the rate is that of `tiles`.
         tiles_only: moe: leave out the exchange of counts, the barrier behind the last store and the combine.
         memory_bytes_per_us: moe: rate of the combine's reads and writes; the default is an H200's data sheet.
         dispersion: SMs drain through the path's hardware groups, as far as the profile knows them.
@@ -199,10 +201,11 @@ def simulate(
             exchange=int(not tiles_only),
             memory_bytes_per_us=memory_bytes_per_us,
             once=int(dedup),
+            operand_bytes=operand_bytes(dtype),
         )
         arguments.append(byref(moe))
-    elif counts is not None or lead:
-        raise UsageError("counts and lead go with a MoeShape")
+    elif counts is not None or lead or dtype != "bf16":
+        raise UsageError("counts, lead and dtype go with a MoeShape")
     call(f"xst_timeline_{name}", *arguments, byref(options), byref(result))
     return Simulation(result, spans, _KIND_NAMES[type(shape)])
 

@@ -155,6 +155,10 @@ def test_plans_are_the_tools(profile, tmp_path):
             xstage.plan(MoeShape.preset("qwen3-30b", 4), profile, routing="zipf", skew=1),
             ["moe", "--preset", "qwen3-30b", "--ranks", "4", *zipf],
         ),
+        (
+            xstage.plan(MoeShape.preset("qwen3-30b", 4), profile, routing="zipf", skew=1, dtype="e4m3"),
+            ["moe", "--preset", "qwen3-30b", "--ranks", "4", *zipf, "--dtype", "e4m3"],
+        ),
         (xstage.plan(Traffic(KERNEL), profile, methods=("st16",)), [str(KERNEL), "--method", "st16"]),
     ):
         theirs = tool("plan", *arguments, "--profile", "h200x2-nvlink")
@@ -174,14 +178,18 @@ def test_plans_are_the_tools(profile, tmp_path):
         xstage.plan(shape, profile, rank=4)
     with pytest.raises(xstage.RangeError, match="ranks is 0"):
         xstage.plan(MoeShape(128, 64, 8, 2, 16, 0), profile, counts=[1] * 8)
-    with pytest.raises(xstage.UsageError, match="go with a MoeShape"):
-        xstage.plan(AttentionShape.preset("flux1"), profile, counts=[1])
+    for words in ({"counts": [1]}, {"dtype": "e4m3"}):
+        with pytest.raises(xstage.UsageError, match="go with a MoeShape"):
+            xstage.plan(AttentionShape.preset("flux1"), profile, **words)
+    with pytest.raises(xstage.UsageError, match='dtype is "fp8"; valid are bf16, e4m3'):
+        xstage.plan(shape, profile, dtype="fp8")
 
 
 def test_the_order_of_a_fused_layer(profile):
     shape = MoeShape.preset("qwen3-30b", 4)
-    for tile_rows in (64, 128, 256):
-        order = xstage.moe_order(shape, profile, routing="zipf", skew=0.8, tile_rows=tile_rows, extrapolate=True)
+    for tile_rows, dtype in ((64, "bf16"), (128, "bf16"), (256, "bf16"), (128, "e4m3")):
+        words = {"routing": "zipf", "skew": 0.8, "tile_rows": tile_rows, "dtype": dtype, "extrapolate": True}
+        order = xstage.moe_order(shape, profile, **words)
         assert (
             order.tile_rows == tile_rows and order.schedule in ("wave", "interleaved") and order.slices in (1, 2, 4, 8)
         )
@@ -217,6 +225,10 @@ def test_simulations_are_the_tools(profile):
                 "--schedule",
                 "interleaved",
             ],
+        ),
+        (
+            xstage.simulate(MoeShape.preset("qwen3-30b", 4), profile, dtype="e4m3", dedup=True),
+            ["moe", "--preset", "qwen3-30b", "--ranks", "4", "--dtype", "e4m3", "--dedup"],
         ),
         (
             xstage.simulate(Traffic(KERNEL), profile, ranks=3, exact_links=True),
