@@ -142,7 +142,7 @@ static void fuzz_layer(int which)
     moe_world_make_e4m3(&machine, &made, most, &world);
     for (int n = 0; n < 4; n++) {
         struct moe_inputs in;
-        uint16_t *y[MOE_MOST_P];
+        uint16_t *y[MOE_MOST_P], *again[MOE_MOST_P];
         const enum moe_form form = moe_pick(4) ? MOE_FUSED : MOE_UNFUSED;
         made.pattern = (enum moe_pattern)moe_pick(4);
         made.masked = moe_pick(3) ? 0 : (double)moe_pick(11) / 10;
@@ -160,6 +160,9 @@ static void fuzz_layer(int which)
         moe_inputs_solve(&world, &in);
         moe_run(&world, &in, form, each, MOE_MOST_P, what, y);
         moe_check(&world, &in, made.numbers, y, what);
+        moe_run(&world, &in, MOE_UNFUSED, orders, 1, what, again);
+        moe_same(&world, &in, y, again, what);
+        moe_y_free(&world, again);
         moe_y_free(&world, y);
         moe_inputs_free(&in);
     }

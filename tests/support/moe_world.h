@@ -120,7 +120,7 @@ void moe_run_traced(struct moe_world *world, const struct moe_inputs *in, const 
 
 /* y against the answers: as near the exact one as rounding allows (1e-5 of moe_difference, or what the rounded answer needs), 5e-6 to
  * the rounded one (of a few rows: a gate that falls on the other side of a tie moves a whole row), no row off by 3 %; exact
- * numbers: equal. e4m3: to the rounded one MOE_E4M3_OFF, no row off by MOE_E4M3_ROW. */
+ * numbers: equal. e4m3: to the rounded one MOE_E4M3_OFF (of a few rows more), no row off by MOE_E4M3_ROW. */
 #define MOE_E4M3_OFF 1e-3
 #define MOE_E4M3_ROW 0.1
 void moe_check(const struct moe_world *world, const struct moe_inputs *in, enum moe_numbers numbers,
