@@ -115,7 +115,7 @@ static enum xst_status launch_all(struct xsti_cuda_machine *machine, const struc
 enum xst_status xsti_cuda_run_burst(struct xsti_cuda_machine *machine, const struct xst_measure_request *request,
                                     struct xsti_run *run, struct xst_diag *diag)
 {
-    size_t senders[XSTI_CUDA_MOST_DEVICES];
+    size_t senders[XSTI_CUDA_MOST_DEVICES] = {0};
     struct xsti_layout layouts[XSTI_CUDA_MOST_DEVICES];
     struct xsti_burst_records records;
     const size_t count = find_senders(machine, request, senders);
