@@ -291,6 +291,7 @@ static void flow_columns(void **state)
     xst_samples_free(&again);
     xt_status(xst_samples_parse("text", text, sizeof text - 1 - strlen("pair,0,0,0\n"), &samples, &diag), XST_ERR_PARSE,
               &diag);
+    xst_samples_free(&samples);
 }
 
 int main(void)
