@@ -88,7 +88,9 @@ static int same(const struct xst_moe_bench_entry *a, const struct xst_moe_bench_
 static enum xst_status add(struct job *job, struct cell *cell, enum xst_moe_form form, struct xst_moe_order order,
                            size_t *index_out)
 {
-    const struct xst_moe_layer layer = {.topk = cell->bench.topk};
+    const struct xst_moe_layer layer = {.topk = cell->bench.topk,
+                                        .tokens_most = cell->bench.tokens,
+                                        .ring = cell->bench.ring};
     order.tile_rows = cell->tile_rows;
     order.dedup = xst_moe_dedup_of(&layer, &order);
     order.unit = order.unit > 1 ? order.unit : 1;
@@ -224,6 +226,23 @@ static enum xst_status ask(struct job *job, const struct xst_moe_bench *bench, c
                : status;
 }
 
+/* Whether the ring that was asked for holds what the order needs. */
+static int fits_ring(const struct cell *cell, const struct xst_moe_order *order)
+{
+    const struct xst_moe_bench *const bench = &cell->bench;
+    const int peers = bench->target == XST_TARGET_PEER;
+    const struct xst_moe_layer layer = {.hidden = bench->hidden,
+                                        .inter = bench->inter,
+                                        .experts =
+                                            peers ? bench->experts : (bench->experts + bench->ranks - 1) / bench->ranks,
+                                        .topk = bench->topk,
+                                        .tokens_most = bench->tokens,
+                                        .ranks = peers ? bench->ranks : 1,
+                                        .ctas = 1,
+                                        .ring = bench->ring};
+    return bench->ring == 0 || xst_moe_ring_blocks(&layer, order) * order->tile_rows <= bench->ring;
+}
+
 /* The planner knows peers; with a local target it is asked what one rank should do, and a host path it has no form for. */
 static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t producers)
 {
@@ -255,7 +274,7 @@ static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t p
         status = ask(job, bench, &setup, &asking);
     if (status == XST_OK)
         status = xst_moe_order_of(&setup, asking.choice, &layer, &order, diag);
-    if (status == XST_OK) {
+    if (status == XST_OK && fits_ring(cell, &order)) {
         order.dedup = each ? XST_MOE_DEDUP_OFF : XST_MOE_DEDUP_AUTO;
         cell->predicted_us = predicted_us_of(asking.choice, &order);
         status = add_fused(job, cell, &order, &cell->planned);
@@ -286,7 +305,7 @@ static enum xst_status add_entries(struct job *job, struct cell *cell)
     const struct xst_moe_order order = {.schedule = XST_SCHEDULE_WAVE, .store = XST_MOE_STORE_AT_ONCE, .slices = 1};
     size_t index;
     enum xst_status status = find_knee(job, cell, producers);
-    if (status == XST_OK)
+    if (status == XST_OK && cell->bench.ring == 0) /* separate kernels need all blocks */
         status = add(job, cell, XST_MOE_FORM_UNFUSED, order, &index);
     for (int dedup = XST_MOE_DEDUP_AUTO; dedup <= XST_MOE_DEDUP_OFF && status == XST_OK; dedup++)
         if (strcmp(cli_text(job->cli, "dedup"), xst_moe_dedup_text((enum xst_moe_dedup)dedup)) == 0 ||
@@ -336,6 +355,7 @@ static enum xst_status bench_cell(struct job *job, const struct xst_moe_bench *b
 {
     struct xst_moe_bench_row rows[XST_MOE_BENCH_MOST_ENTRIES];
     struct cell cell = {.bench = *bench, .tile_rows = tile_rows_of(job->cli, bench)};
+    cell.bench.ring *= cell.tile_rows; /* asked for in blocks */
     enum xst_status status = add_entries(job, &cell);
     if (status == XST_OK)
         status = xst_moe_bench_run(&cell.bench, cell.entries, cell.count, rows, &job->cli->diag);
@@ -416,11 +436,12 @@ static enum xst_status fill_bench(struct job *job, const struct xst_moe_preset *
     return XST_OK;
 }
 
-/* All token counts and remote shares of one shape. */
+/* All token counts, remote shares and rings of one shape. */
 static enum xst_status bench_shape(struct job *job, const char *name)
 {
     const struct cli_sweep *const tokens = cli_sweep_of(job->cli, "tokens"), *const shares =
                                                                                  cli_sweep_of(job->cli, "remote-frac");
+    const struct cli_sweep *const rings = cli_sweep_of(job->cli, "ring");
     const struct xst_moe_preset *preset = NULL;
     struct xst_moe_bench bench;
     enum xst_status status = name ? xst_moe_preset_find(name, &preset, &job->cli->diag) : XST_OK;
@@ -432,7 +453,10 @@ static enum xst_status bench_shape(struct job *job, const char *name)
             if (tokens->count)
                 bench.tokens = (int64_t)tokens->values[t];
             bench.remote_frac = bench.target == XST_TARGET_HOST ? shares->values[s] : 0;
-            status = bench_cell(job, &bench);
+            for (size_t r = 0; status == XST_OK && r < rings->count; r++) {
+                bench.ring = (int64_t)rings->values[r];
+                status = bench_cell(job, &bench);
+            }
         }
     return status;
 }

@@ -90,6 +90,13 @@ int cli_bench_moe(struct cli *cli);
          .words = "auto|on|off|both",                                                                                  \
          .fallback = "auto",                                                                                           \
          .help = "moe: rows are fetched once for all experts of a rank that their token chose"},                       \
+        {.name = "ring",                                                                                               \
+         .kind = CLI_SWEEP_INT,                                                                                        \
+         .arg = "BLOCKS",                                                                                              \
+         .low = 0,                                                                                                     \
+         .high = 16777216,                                                                                             \
+         .fallback = "0",                                                                                              \
+         .help = "moe: row blocks the pools hold; 0: as many as the worst routing needs"},                             \
         {.name = "tile-rows",                                                                                          \
          .kind = CLI_INT,                                                                                              \
          .arg = "ROWS",                                                                                                \

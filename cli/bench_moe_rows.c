@@ -71,6 +71,12 @@ static struct cli_cell get_group(const void *row)
     return is_interleaved(row) ? cli_int_cell(ROW(row)->row.entry.order.group) : cli_null();
 }
 
+static struct cli_cell get_ring(const void *row)
+{
+    return ROW(row)->bench.ring > 0 ? cli_int_cell(ROW(row)->bench.ring / ROW(row)->row.entry.order.tile_rows)
+                                    : cli_null();
+}
+
 static struct cli_cell get_dedup(const void *row)
 {
     return cli_text_cell(xst_moe_dedup_text(ROW(row)->row.entry.order.dedup));
@@ -106,6 +112,7 @@ static struct cli_cell get_checked(const void *row)
     X(max_us, row.max_us)                                                                                              \
     X(tflops, row.tflops)                                                                                              \
     X(memory_bytes_per_us, row.memory_bytes_per_us)                                                                    \
+    X(buffer_bytes, row.buffer_bytes)                                                                                  \
     X(pulled_bytes, row.pulled_bytes)                                                                                  \
     X(remote_bytes, row.remote_bytes)                                                                                  \
     X(remote_bytes_per_us, row.remote_bytes_per_us)                                                                    \
@@ -155,6 +162,8 @@ static const struct cli_column columns[] = {
     {"tile_rows", NULL, CLI_SHOW_PLAIN, 1, get_tile_rows},
     {"slices", NULL, CLI_SHOW_PLAIN, 1, get_slices},
     {"dedup", NULL, CLI_SHOW_PLAIN, 1, get_dedup},
+    {"ring", NULL, CLI_SHOW_PLAIN, 1, get_ring},
+    {"buffer_bytes", NULL, CLI_SHOW_BYTES, 1, get_buffer_bytes},
     {"rows", NULL, CLI_SHOW_PLAIN, 1, get_rows},
     {"ctas", NULL, CLI_SHOW_PLAIN, 1, get_ctas},
     {"median_us", NULL, CLI_SHOW_US, 0, get_median_us},

@@ -44,6 +44,7 @@ static enum xst_status check_calls(const struct xst_moe_bench *bench, const stru
                                                 .tokens_most = bench->tokens,
                                                 .ranks = ranks,
                                                 .dtype = bench->dtype,
+                                                .ring = bench->ring,
                                                 .ctas = bench->ctas > 0 ? bench->ctas : 1},
                                       .tokens = bench->tokens,
                                       .clamp = bench->clamp,
@@ -75,6 +76,9 @@ enum xst_status xst_moe_bench_check(const struct xst_moe_bench *bench, const str
         if (entries[i].form == XST_MOE_FORM_ALONE && bench->target == XST_TARGET_LOCAL)
             return xsti_fail(diag, XST_ERR_USAGE,
                              "moe bench: entry %zu is \"alone\", which with a local target is what \"fused\" is", i);
+    for (size_t i = 0; i < count && bench->ring > 0; i++)
+        if (entries[i].form == XST_MOE_FORM_UNFUSED)
+            return xsti_fail(diag, XST_ERR_USAGE, "moe bench: entry %zu is \"unfused\", which needs all blocks", i);
     return check_calls(bench, entries, count, diag);
 }
 
@@ -191,6 +195,7 @@ static struct xst_moe_bench_row make_row(const struct xsti_moe_bench_state *b, s
     const struct xsti_moe_bench_group *const group = alone ? &b->alone[0] : &b->main;
     const int once = xst_moe_dedup_of(&group->layer, &row.entry.order) == XST_MOE_DEDUP_ON;
     row.entry.order.dedup = once ? XST_MOE_DEDUP_ON : XST_MOE_DEDUP_OFF;
+    row.buffer_bytes = (double)group->at.bytes;
     row.pulled_bytes = xsti_moe_bench_pulled_bytes(b, group, once);
     row.remote_bytes = alone ? 0 : xsti_moe_bench_remote_bytes(b, once);
     row.remote_bytes_per_us = row.remote_bytes / row.median_us;

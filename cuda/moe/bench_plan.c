@@ -156,7 +156,8 @@ static struct xst_moe_layer layer_of(const struct xst_moe_bench *request, int64_
                                   .tokens_most = tokens_most,
                                   .ranks = ranks,
                                   .ctas = request->ctas > 0 ? request->ctas : 1,
-                                  .dtype = request->dtype};
+                                  .dtype = request->dtype,
+                                  .ring = request->ring};
 }
 
 /* All rows of rank `rank` its own. */

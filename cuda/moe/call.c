@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
+#include "base/whole.h"
 #include "moe/layout.h"
 #include "moe/params.h"
 
@@ -67,7 +68,8 @@ enum xst_moe_dedup xst_moe_dedup_of(const struct xst_moe_layer *layer, const str
 {
     if (order->dedup != XST_MOE_DEDUP_AUTO)
         return order->dedup;
-    return layer->topk > 1 && layer->tokens_most * layer->topk >= DEDUP_CHOICES ? XST_MOE_DEDUP_ON : XST_MOE_DEDUP_OFF;
+    return layer->ring == 0 && layer->topk > 1 && layer->tokens_most * layer->topk >= DEDUP_CHOICES ? XST_MOE_DEDUP_ON
+                                                                                                    : XST_MOE_DEDUP_OFF;
 }
 
 int64_t xsti_moe_tile_ctas(int64_t tile_rows)
@@ -80,6 +82,63 @@ int64_t xsti_moe_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t 
     return unit * l1_per_block + ((group - 1) * l1_per_block + l2_per_block - 1) / l2_per_block;
 }
 
+int64_t xsti_moe_wave_most(int64_t ring, int64_t unit)
+{
+    return ring >= 2 * unit ? ring / 2 : ring;
+}
+
+/* Block f's first Linear-1 tile comes when the blocks before it have had theirs, n1 each; by then there have been g groups of Linear-2
+ * tiles, the first for which lead + floor(g group n1 / n2) is more. In units a block's first tile comes up to unit - 1 tiles early and
+ * unit - 1 blocks late, and the last unit of Linear 2 is not over before all of it is. The difference repeats when f has grown by
+ * `group`. */
+static int64_t interleaved_blocks(int64_t n1, int64_t n2, int64_t lead, int64_t group, int64_t unit, int64_t blocks)
+{
+    int64_t most = 1;
+    const int64_t begin = lead / n1 > unit ? lead / n1 - unit : 0;
+    for (int64_t f = begin; f < blocks && f <= lead / n1 + group + unit; f++) {
+        const int64_t left = f * n1 + unit - 1 - lead + 1; /* Linear-1 tiles beyond the lead, and one */
+        const int64_t groups = left > 0 ? xsti_ceil_div(left * n2, group * n1) : 0;
+        const int64_t done = groups * group / n2 - (unit - 1);
+        const int64_t live = f + unit - (done > 0 ? done : 0);
+        most = live > most ? live : most;
+    }
+    return most < blocks ? most : blocks;
+}
+
+int64_t xst_moe_ring_blocks(const struct xst_moe_layer *layer, const struct xst_moe_order *order)
+{
+    struct xsti_moe_regions regions;
+    const int64_t unit = order->unit > 1 ? order->unit : 1;
+    if (order->schedule == XST_SCHEDULE_WAVE || xsti_moe_regions(layer, &regions, NULL) != XST_OK)
+        return unit;
+    const int64_t n1 = xsti_ceil_div(2 * layer->inter, XSTI_MOE_TILE_COLS);
+    const int64_t n2 = xsti_ceil_div(layer->hidden, XSTI_MOE_TILE_COLS);
+    const int64_t blocks = regions.rows_most / order->tile_rows,
+                  least = xsti_moe_least_lead(n1, n2, order->group, unit);
+    const int64_t lead = order->lead > least ? order->lead : least;
+    return interleaved_blocks(n1, n2, lead < blocks * n1 ? lead : blocks * n1, order->group, unit, blocks);
+}
+
+static enum xst_status check_ring(const struct xst_moe_layer *layer, const struct xst_moe_order *order,
+                                  struct xst_diag *diag)
+{
+    struct xsti_moe_regions regions;
+    XSTI_TRY(xsti_moe_regions(layer, &regions, diag));
+    if (regions.pool_rows == regions.rows_most)
+        return XST_OK;
+    if (order->dedup == XST_MOE_DEDUP_ON)
+        return xsti_fail(diag, XST_ERR_RANGE,
+                         "moe call: dedup is on, but with a ring (%lld rows) a row's other places are not free yet",
+                         (long long)layer->ring);
+    const int64_t blocks = regions.pool_rows / order->tile_rows, needed = xst_moe_ring_blocks(layer, order);
+    if (blocks >= needed)
+        return XST_OK;
+    return xsti_fail(diag, XST_ERR_RANGE,
+                     "moe call: the ring of %lld rows holds %lld blocks of %lld, this order needs %lld (%lld rows)",
+                     (long long)layer->ring, (long long)blocks, (long long)order->tile_rows, (long long)needed,
+                     (long long)(needed * order->tile_rows));
+}
+
 /* Numbers of tiles, and their products with the tiles of a block, are 32-bit on the device. */
 static enum xst_status check_tiles(const struct xst_moe_layer *layer, int64_t tile_rows, struct xst_diag *diag)
 {
@@ -87,7 +146,7 @@ static enum xst_status check_tiles(const struct xst_moe_layer *layer, int64_t ti
     XSTI_TRY(xsti_moe_regions(layer, &regions, diag));
     const int64_t n1 = (2 * layer->inter + XSTI_MOE_TILE_COLS - 1) / XSTI_MOE_TILE_COLS;
     const int64_t n2 = (layer->hidden + XSTI_MOE_TILE_COLS - 1) / XSTI_MOE_TILE_COLS;
-    const int64_t blocks = regions.pool_rows / tile_rows;
+    const int64_t blocks = regions.rows_most / tile_rows;
     const int64_t largest = n1 > n2 ? n1 : n2;
     if (blocks > (1 << 23) || blocks * (n1 + n2) > MOST_INDEX / largest)
         return xsti_fail(diag, XST_ERR_RANGE,
@@ -121,6 +180,7 @@ enum xst_status xst_moe_call_check(const struct xst_moe_call *call, const struct
     XSTI_TRY(xsti_moe_check_exchange(call, diag));
     XSTI_TRY(check_order(order, diag));
     XSTI_TRY(check_tiles(&call->layer, order->tile_rows, diag));
+    XSTI_TRY(check_ring(&call->layer, order, diag));
     if (call->layer.ctas % xsti_moe_tile_ctas(order->tile_rows) != 0)
         return xsti_fail(diag, XST_ERR_RANGE, "moe call: ctas is %lld, odd; two compute a tile of %lld rows",
                          (long long)call->layer.ctas, (long long)order->tile_rows);

@@ -18,7 +18,7 @@ enum { DEFAULT_LIMIT_US = 2000000 };
 static uint32_t layer_hash(const struct xst_moe_layer *layer)
 {
     const int64_t fields[] = {layer->hidden,      layer->inter, layer->experts, layer->topk,
-                              layer->tokens_most, layer->ranks, layer->dtype};
+                              layer->tokens_most, layer->ranks, layer->dtype,   layer->ring};
     uint64_t hash = UINT64_C(14695981039346656037);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         for (int byte = 0; byte < 8; byte++)
@@ -42,6 +42,7 @@ static void fill_buffers(const struct xst_moe_call *call, const struct xsti_moe_
     params->copies = own + regions->copies;
     params->arrived = own + regions->arrived;
     params->ready = own + regions->ready;
+    params->spent = own + regions->spent;
     params->meta = own + regions->meta;
     params->pool_x = own + regions->pool_x;
     params->pool_act = own + regions->pool_act;
@@ -90,7 +91,7 @@ static void fill_stream(const struct xst_moe_call *call, const struct xst_moe_or
 {
     const int64_t n1 = xsti_ceil_div(2 * call->layer.inter, XSTI_MOE_TILE_COLS);
     const int64_t n2 = xsti_ceil_div(call->layer.hidden, XSTI_MOE_TILE_COLS);
-    const int64_t tiles = regions->pool_rows / order->tile_rows * n1; /* of Linear 1, at most */
+    const int64_t tiles = regions->rows_most / order->tile_rows * n1; /* of Linear 1, at most */
     const int alone = part != XSTI_MOE_BOTH;
     const int64_t group = !alone && order->schedule == XST_SCHEDULE_INTERLEAVED ? order->group : 1;
     const int64_t unit = order->unit > 1 ? order->unit : 1;
@@ -104,6 +105,8 @@ static void fill_stream(const struct xst_moe_call *call, const struct xst_moe_or
     stream->unit = (uint32_t)unit;
     stream->wave_blocks =
         (uint32_t)xsti_ceil_div(XSTI_MOE_WAVE_ROUNDS * call->layer.ctas / xsti_moe_tile_ctas(order->tile_rows), n1);
+    stream->ring = regions->pool_rows < regions->rows_most ? (uint32_t)(regions->pool_rows / order->tile_rows) : 0;
+    stream->wave_most = (uint32_t)xsti_moe_wave_most(stream->ring, unit);
     stream->interleaved = alone || order->schedule == XST_SCHEDULE_INTERLEAVED;
     stream->tile_rows = (uint32_t)order->tile_rows;
 }

@@ -150,6 +150,17 @@ static int find_variant(const struct variant *list, int count, const struct xst_
 }
 
 /* ring: of the traced kernels, else NULL. */
+/* Separate kernels need every row of every block. */
+static enum xst_status check_pool(const struct xst_moe_call *call, struct xst_diag *diag)
+{
+    struct xsti_moe_regions regions;
+    XSTI_TRY(xsti_moe_regions(&call->layer, &regions, diag));
+    if (regions.pool_rows == regions.rows_most)
+        return XST_OK;
+    return xsti_fail(diag, XST_ERR_RANGE, "moe call: unfused, with a ring of %lld rows; all %lld are needed",
+                     (long long)call->layer.ring, (long long)regions.rows_most);
+}
+
 static enum xst_status launch_tiles(const struct xst_moe_kernels *kernels, const struct xst_moe_call *call,
                                     const struct xst_moe_order *order, enum xsti_moe_part part,
                                     const struct xsti_trace_ring *ring, void *stream, struct xst_diag *diag)
@@ -203,6 +214,7 @@ enum xst_status xst_moe_unfused(struct xst_moe_kernels *kernels, const struct xs
                                 const struct xst_moe_order *order, void *stream, struct xst_diag *diag)
 {
     XSTI_TRY(xst_moe_call_check(call, order, diag));
+    XSTI_TRY(check_pool(call, diag));
     XSTI_TRY(check_ctas(kernels, call, diag));
     XSTI_TRY(launch_part(kernels, &kernels->dispatch, call, order, stream, diag));
     XSTI_TRY(launch_tiles(kernels, call, order, XSTI_MOE_LINEAR_1, NULL, stream, diag));

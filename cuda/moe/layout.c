@@ -74,6 +74,8 @@ static enum xst_status check(const struct xst_moe_layer *layer, struct xst_diag 
     XSTI_TRY(in_range("tokens_most", layer->tokens_most, 1, MOST_TOKENS, diag));
     XSTI_TRY(in_range("ranks", layer->ranks, 1, XST_MOE_MOST_RANKS, diag));
     XSTI_TRY(in_range("experts", layer->experts, layer->ranks, layer->ranks * XST_MOE_MOST_LOCAL_EXPERTS, diag));
+    XSTI_TRY(in_range("ring", layer->ring, 0, INT32_MAX / 64 * 64, diag));
+    XSTI_TRY(multiple("ring", layer->ring, 64, diag));
     return in_range("ctas", layer->ctas, 1, MOST_CTAS, diag);
 }
 
@@ -93,9 +95,11 @@ enum xst_status xsti_moe_regions(const struct xst_moe_layer *layer, struct xsti_
     const int64_t rows = layer->ranks * regions.list_most;
     regions.local_most = xsti_ceil_div(layer->experts, layer->ranks);
     /* An expert may fill all but one row of its last block in vain. */
-    regions.pool_rows =
+    regions.rows_most =
         xsti_ceil_div(rows + regions.local_most * (LARGEST_BLOCK - 1), LARGEST_BLOCK) * (int64_t)LARGEST_BLOCK;
-    regions.blocks_most = regions.pool_rows / 64;
+    regions.pool_rows = layer->ring > 0 && layer->ring < regions.rows_most ? layer->ring : regions.rows_most;
+    regions.blocks_most = regions.rows_most / 64;
+    const int64_t mid_rows = regions.pool_rows == regions.rows_most ? regions.rows_most : 0; /* unfused only */
     const int64_t element = xsti_moe_element_bytes(layer->dtype);
     const int64_t scales = layer->dtype == XST_MOE_E4M3 ? 4 : 0; /* bytes for each 128 values */
     uint64_t end = 0;
@@ -104,16 +108,17 @@ enum xst_status xsti_moe_regions(const struct xst_moe_layer *layer, struct xsti_
     regions.counts = take(&end, regions.local_most * XSTI_MOE_MOST_RANKS * 4);
     regions.arrived = take(&end, regions.blocks_most * 4);
     regions.ready = take(&end, regions.blocks_most * 4);
+    regions.spent = take(&end, regions.blocks_most * 4);
     regions.list = take(&end, regions.local_most * layer->ranks * regions.list_most * 4);
     regions.copies = take(&end, layer->ranks * regions.list_most * (int64_t)sizeof(struct xsti_moe_copy));
-    regions.meta = take(&end, regions.pool_rows * (int64_t)sizeof(struct xsti_moe_meta));
+    regions.meta = take(&end, regions.rows_most * (int64_t)sizeof(struct xsti_moe_meta));
     regions.open.x = take(&end, layer->tokens_most * layer->hidden * element);
     regions.open.ids = take(&end, regions.list_most * 8);
     regions.open.weights = take(&end, regions.list_most * 4);
     regions.open.combine = take(&end, regions.list_most * layer->hidden * 2);
     regions.pool_x = take(&end, regions.pool_rows * layer->hidden * 2); /* bf16 results of the unfused Linear 2 too */
     regions.pool_act = take(&end, regions.pool_rows * layer->inter * element);
-    regions.mid = take(&end, regions.pool_rows * layer->inter * 4);
+    regions.mid = take(&end, mid_rows * layer->inter * 4);
     regions.open.x_scales = take(&end, layer->tokens_most * (layer->hidden / XSTI_MOE_SCALED) * scales);
     regions.pool_x_scales = take(&end, regions.pool_rows * (layer->hidden / XSTI_MOE_SCALED) * scales);
     regions.act_scales = take(&end, regions.pool_rows * (layer->inter / XSTI_MOE_SCALED) * scales);

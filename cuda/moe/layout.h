@@ -10,10 +10,11 @@
 /* Offsets from the buffer's start; what each holds stands in params.h. */
 struct xsti_moe_regions {
     struct xst_moe_layout open;
-    uint64_t send, counts, list, copies, arrived, ready, meta, pool_x, pool_act, mid, pool_x_scales, act_scales;
+    uint64_t send, counts, list, copies, arrived, ready, spent, meta, pool_x, pool_act, mid, pool_x_scales, act_scales;
     int64_t local_most; /* experts of the rank that holds most */
     int64_t list_most;  /* choices of one rank, all of which may name one expert */
-    int64_t pool_rows;  /* blocks of 64, 128 or 256 rows hold rows of one expert each */
+    int64_t rows_most;  /* of all blocks: blocks of 64, 128 or 256 rows hold rows of one expert each */
+    int64_t pool_rows;  /* the same, or the layer's ring, which is less */
     int64_t blocks_most;
 };
 
@@ -29,6 +30,10 @@ int64_t xsti_moe_element_bytes(enum xst_moe_dtype dtype);
 
 /* CTAs that compute a tile together. */
 int64_t xsti_moe_tile_ctas(int64_t tile_rows);
+
+/* Blocks of a wave at most where a ring holds `ring`: half of them, so that the next wave's rows may come meanwhile, but a unit. 0: no
+ * ring, no bound. */
+int64_t xsti_moe_wave_most(int64_t ring, int64_t unit);
 
 /* Least lead with which no Linear-2 tile comes before a Linear-1 tile of its block. */
 int64_t xsti_moe_least_lead(int64_t l1_per_block, int64_t l2_per_block, int64_t group, int64_t unit);

@@ -46,7 +46,8 @@ enum {
     XSTI_MOE_PHASE_FULL = 7,     /* an operand tile */
     XSTI_MOE_PHASE_FINISHED = 8, /* a rank's end of this call */
     XSTI_MOE_PHASE_TASK = 9,     /* a tile's number, or room for one */
-    XSTI_MOE_PHASE_LARGEST = 10  /* the other warpgroup's largest activations */
+    XSTI_MOE_PHASE_LARGEST = 10, /* the other warpgroup's largest activations */
+    XSTI_MOE_PHASE_RING = 11     /* the end of the block whose place in the ring a block takes */
 };
 
 /* How a finished Linear-2 tile leaves: the values of enum xst_moe_store. */
@@ -114,7 +115,8 @@ struct xsti_moe_params {
     uint64_t copies;  /* struct xsti_moe_copy [ranks][list_most]: of token t from place t * topk + 1 on */
     uint64_t arrived; /* uint32 [blocks]: rows that are in the pool */
     uint64_t ready;   /* uint32 [blocks]: warps that have stored their part of a Linear-1 tile */
-    uint64_t meta;    /* struct xsti_moe_meta [pool rows] */
+    uint64_t spent;   /* uint32 [blocks], with a ring: warps that have read their part of a Linear-2 tile */
+    uint64_t meta;    /* struct xsti_moe_meta [rows]: of all blocks, also with a ring */
     uint64_t pool_x;
     uint64_t pool_act;
     uint64_t mid; /* (pool rows, 2 I) bf16, unfused only */

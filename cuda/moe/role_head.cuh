@@ -65,7 +65,7 @@ __device__ __forceinline__ void list_choices(const xsti_moe_params &p, uint32_t 
 {
     const uint32_t thread = thread_index(), threads = blockDim.x, topk = p.topk;
     const uint32_t tokens = p.tokens, share = (tokens + grid_ctas() - 1) / grid_ctas();
-    const uint32_t begin = min(tokens, blockIdx.x * share), end = min(tokens, begin + share);
+    const uint32_t begin = min(tokens, cta_index() * share), end = min(tokens, begin + share);
     for (uint32_t e = thread; e < static_cast<uint32_t>(p.experts); e += threads)
         scratch[e] = 0;
     __syncthreads();

@@ -45,7 +45,7 @@ template <class C>
 __device__ __forceinline__ void load_rows(const Task<C> &task, const void *map, uint32_t to, uint32_t full, int depth)
 {
     constexpr int HALF = C::CTA_ROWS / 2, HALF_BYTES = C::A_BYTES / 2;
-    const int row = task.block * C::TILE_ROWS + task.first_row, rank = blockIdx.x % 2;
+    const int row = task.pool_row(), rank = blockIdx.x % 2;
     if constexpr (C::CLUSTER == 1) {
         tensor_load_2d(to, map, full, depth, row, POLICY_EVICT_NORMAL);
     } else if (task.same_rows) {
@@ -61,7 +61,7 @@ template <class C>
 __device__ __forceinline__ void load_scales(const Task<C> &task, const xsti_moe_params &p, float *to, uint32_t full,
                                             uint32_t step)
 {
-    const uint64_t place = static_cast<uint64_t>(step) * p.pool_rows + task.block * C::TILE_ROWS + task.first_row;
+    const uint64_t place = static_cast<uint64_t>(step) * p.pool_rows + task.pool_row();
     bulk_load(shared_address(to), (task.linear == 1 ? p.x_scales : p.act_scales) + place * 4, C::SCALE_BYTES, full);
 }
 

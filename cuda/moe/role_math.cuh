@@ -28,6 +28,7 @@ struct Place {
 
 template <class C> struct Math {
     static constexpr int N = C::GROUP_COLS;
+    static constexpr uint32_t SPENT = 1u << 31;
     static constexpr int STEPS_UNTOLD = 2; /* inner steps between a tile's stores and the news of them */
 
     using M = typename MarksOf<C>::Type;
@@ -49,7 +50,7 @@ template <class C> struct Math {
     uint32_t fetched0; /* Linear 1: weights of the thread's two rows; Linear 2: origin of row `lane` */
     uint32_t fetched1;
 
-    uint32_t untold; /* 1 + block whose part was stored and not told; 0: none */
+    uint32_t untold; /* 1 + block whose part was stored and not told; SPENT: which a Linear-2 tile has read; 0: none */
 
     /* paced store of the previous Linear-2 tile: where the lane's row goes, the next row to leave, bytes of a row */
     uint64_t paced_address;
@@ -85,8 +86,8 @@ template <class C> struct Math {
     {
         const uint32_t row = warp_row();
         const Task<C> &t = walk.task;
-        return {t.linear, t.block, t.column * XSTI_MOE_TILE_COLS + (C::SPLIT_ROWS ? 0 : group * N),
-                t.block * C::TILE_ROWS + t.first_row + row, t.rows > row ? t.rows - row : 0};
+        return {t.linear, t.block, t.column * XSTI_MOE_TILE_COLS + (C::SPLIT_ROWS ? 0 : group * N), t.pool_row() + row,
+                t.rows > row ? t.rows - row : 0};
     }
 
     __device__ __forceinline__ void tell()
@@ -96,7 +97,7 @@ template <class C> struct Math {
         fence_proxy_async_global(); /* the bulk engine of another SM will read what this thread stored */
         __syncwarp();
         if (lane == 0 && gate.open)
-            add_release_gpu_u32(p.ready + (untold - 1) * 4, 1);
+            add_release_gpu_u32((untold & SPENT ? p.spent : p.ready) + ((untold & ~SPENT) - 1) * 4, 1);
         untold = 0;
     }
 
@@ -188,7 +189,9 @@ template <class C> __device__ __forceinline__ void Math<C>::fetch()
 {
     if (C::MODE != MODE_FUSED)
         return;
-    const uint64_t first = p.meta + static_cast<uint64_t>(place().pool_row) * sizeof(xsti_moe_meta);
+    const uint32_t row =
+        walk.task.block * C::TILE_ROWS + walk.task.first_row + warp_row(); /* all blocks have their own */
+    const uint64_t first = p.meta + static_cast<uint64_t>(row) * sizeof(xsti_moe_meta);
     if (walk.task.linear == 1) {
         const uint64_t at = first + lane / 4 * sizeof(xsti_moe_meta) + offsetof(xsti_moe_meta, weight);
         fetched0 = load_4_l2(at);
@@ -303,6 +306,8 @@ template <class C> __device__ __forceinline__ void Math<C>::finish(const Place &
         if constexpr (C::TRACE)
             M::in_tile(p.trace, XST_TRACE_ACT);
     } else {
+        if (p.stream.ring != 0)
+            untold = at.block + 1 | SPENT;
         const uint32_t rank = fetched0 >> XSTI_MOE_ORIGIN_BITS, flat = fetched0 & ((1u << XSTI_MOE_ORIGIN_BITS) - 1);
         const uint64_t to = exists ? p.combine[rank] + (static_cast<uint64_t>(flat) * p.hidden + at.column) * 2 : 0;
         if constexpr (C::METHOD == XSTI_MOE_AT_ONCE) {
@@ -334,6 +339,8 @@ template <class C> __device__ __forceinline__ void Math<C>::idle()
     }
     if (C::MODE == MODE_FUSED && walk.task.linear == 1)
         untold = walk.task.block + 1;
+    else if (C::MODE == MODE_FUSED && p.stream.ring != 0)
+        untold = walk.task.block + 1 | SPENT;
     more = walk.next(gate);
 }
 

@@ -59,11 +59,11 @@ struct Puller {
     uint32_t landed; /* their barriers */
     uint32_t count;  /* chunks whose load was issued */
 
-    /* the chunk that was loaded last and not stored yet: this lane's pool row, first byte of it; the row's end: no chunk */
+    /* the chunk that was loaded last and not stored yet: this lane's row, first byte of it; the row's end: no chunk */
     uint32_t place;
     uint32_t at;
 
-    uint32_t stored; /* pool row whose last store was issued and which nobody was told of */
+    uint32_t stored; /* row whose last store was issued and which nobody was told of */
     bool untold;     /* there is one */
 
     __device__ __forceinline__ uint32_t bytes_at(uint32_t from) const
@@ -85,8 +85,8 @@ struct Puller {
             return;
         gate.barrier(landed + slot * 8, (count - 1) >> 1 & 1u, XSTI_MOE_PHASE_CHUNK);
         if (gate.open && place != NO_ROW)
-            bulk_store(p.pool_x + static_cast<uint64_t>(place) * row_bytes + at, chunks + slot * chunk_bytes,
-                       bytes_at(at));
+            bulk_store(p.pool_x + static_cast<uint64_t>(xsti_moe_pool_row(&p.stream, place)) * row_bytes + at,
+                       chunks + slot * chunk_bytes, bytes_at(at));
         bulk_commit();
         if (untold) { /* the stores before this one are over, or nearly */
             bulk_wait<1>();
@@ -198,12 +198,17 @@ __device__ __forceinline__ Found found_by(Found mine, uint32_t lane)
     return {__shfl_sync(0xffffffffu, mine.word, lane)};
 }
 
-/* Scales of the 32 rows that a warp's lanes have looked up, a few rows at a time: what is on its way covers the distance. */
-__device__ __forceinline__ void pull_scales(const xsti_moe_params &p, Found mine, uint32_t first, uint32_t warps)
+/* Scales of those of the 32 rows that a warp's lanes have looked up that are in `mask`, a few rows at a time: what is on its way covers
+ * the distance. */
+__device__ __forceinline__ void pull_scales(const xsti_moe_params &p, Found mine, uint32_t first, uint32_t warps,
+                                            uint32_t mask)
 {
     constexpr uint32_t AHEAD = 4;
     const uint32_t lane = threadIdx.x % 32, columns = p.hidden / XSTI_MOE_SCALED;
+    mine.word = mask >> lane & 1u ? mine.word : 0;
     for (uint32_t i = 0; i < 32; i += AHEAD) {
+        if ((mask >> i & ((1u << AHEAD) - 1)) == 0)
+            continue;
         uint32_t place[AHEAD];
 #pragma unroll
         for (uint32_t j = 0; j < AHEAD; j++)
@@ -220,7 +225,7 @@ __device__ __forceinline__ void pull_scales(const xsti_moe_params &p, Found mine
             for (uint32_t j = 0; j < AHEAD; j++) {
                 const uint32_t places = found_by(mine, i + j).places();
                 for (uint32_t c = 0; c < places; c++) {
-                    const uint32_t row = __shfl_sync(0xffffffffu, place[j], c);
+                    const uint32_t row = xsti_moe_pool_row(&p.stream, __shfl_sync(0xffffffffu, place[j], c));
                     if (column < columns)
                         store_4(p.x_scales + (static_cast<uint64_t>(column) * p.pool_rows + row) * 4, scale[j]);
                 }
@@ -228,6 +233,60 @@ __device__ __forceinline__ void pull_scales(const xsti_moe_params &p, Found mine
         }
     }
     fence_proxy_async_global(); /* the bulk engine of another SM will read them */
+}
+
+/* Those of the 32 rows that are in `mask`; where a row goes is asked for while the one before it moves. */
+__device__ __forceinline__ void move_rows(const xsti_moe_params &p, Puller &pull, Found mine, uint32_t first,
+                                          uint32_t warps, uint32_t mask)
+{
+    Found found = {0};
+    uint32_t place = NO_ROW;
+    for (bool more = true; more;) {
+        const Found moved = found;
+        const uint32_t to = place, i = __ffs(mask) - 1;
+        more = mask != 0;
+        if (more) {
+            found = found_by(mine, i);
+            place = place_of(p, found, first + i * warps);
+            mask &= mask - 1;
+        }
+        if (moved.places() != 0)
+            pull.row(moved, to);
+    }
+}
+
+/* Ring: what `spent` of a block comes to in the end. Two CTAs share the columns of a block that one of them has the rows of. */
+__device__ __forceinline__ uint32_t spent_of(const xsti_moe_stream &stream, const uint32_t *table, uint32_t block)
+{
+    constexpr uint32_t MATH_WARPS = 8;
+    if (stream.tile_rows != 256)
+        return stream.n2 * MATH_WARPS;
+    const uint32_t rows = xsti_moe_rows_of(&stream, table, xsti_moe_expert_of(&stream, table, block), block);
+    return (rows <= 128 ? (stream.n2 + 1) / 2 : stream.n2) * (2 * MATH_WARPS);
+}
+
+/* Of the rows `left`, this lane's being row `row`, the first ones whose place in the ring is free; waits for the first of all where none
+ * is, with nothing untold: what the place waits for may be waiting for that. */
+__device__ __forceinline__ uint32_t free_rows(const xsti_moe_params &p, const xsti_moe_stream &stream,
+                                              const uint32_t *table, Puller &pull, uint32_t left, uint32_t row)
+{
+    const uint32_t block = row / stream.tile_rows, before = block - stream.ring, first = __ffs(left) - 1;
+    const bool waits = left >> threadIdx.x % 32 & 1u && block >= stream.ring;
+    const uint32_t target = waits ? spent_of(stream, table, before) : 0;
+    const bool busy = waits && load_acquire_gpu_u32(p.spent + before * 4) < target;
+    const uint32_t taken = __ballot_sync(0xffffffffu, busy);
+    uint32_t now = left;
+    if (taken >> first & 1u) {
+        pull.flush();
+        if (threadIdx.x % 32 == first)
+            pull.gate.counter(p.spent + before * 4, target, XSTI_MOE_PHASE_RING, block);
+        now = 1u << first;
+    } else if (taken != 0) {
+        now = left & ((taken & ~(taken - 1)) - 1);
+    }
+    __syncwarp();
+    fence_proxy_async_global();
+    return now;
 }
 
 /* One warp of `Warps` a CTA. Scaled: rows may have scales. */
@@ -246,23 +305,16 @@ __device__ __forceinline__ void role_pull(const xsti_moe_params &p, const xsti_m
     for (uint32_t first = warp * gridDim.x + blockIdx.x; first < rows; first += 32 * warps) {
         const Found mine = look_up(p, stream, table, first + lane * warps);
         __syncwarp();
-        if (Scaled && p.dtype == XSTI_MOE_E4M3)
-            pull_scales(p, mine, first, warps);
-        __syncwarp();
         uint32_t left = __ballot_sync(0xffffffffu, mine.places() != 0);
-        Found found = {0};
-        uint32_t place = NO_ROW;
-        for (bool more = true; more;) { /* where a row goes is asked for while the one before it moves */
-            const Found moved = found;
-            const uint32_t to = place, i = __ffs(left) - 1;
-            more = left != 0;
-            if (more) {
-                found = found_by(mine, i);
-                place = place_of(p, found, first + i * warps);
-                left &= left - 1;
+        while (left != 0) {
+            const uint32_t now =
+                p.stream.ring != 0 ? free_rows(p, stream, table, pull, left, first + lane * warps) : left;
+            if (Scaled && p.dtype == XSTI_MOE_E4M3) {
+                pull_scales(p, mine, first, warps, now);
+                __syncwarp();
             }
-            if (moved.places() != 0)
-                pull.row(moved, to);
+            move_rows(p, pull, mine, first, warps, now);
+            left &= ~now;
         }
         pull.flush();
         __syncwarp();

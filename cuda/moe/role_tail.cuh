@@ -116,6 +116,8 @@ __device__ __forceinline__ void role_tail(const xsti_moe_params &p, uint64_t epo
     for (uint32_t block = thread; block < blocks; block += all) {
         store_4(p.arrived + block * 4, 0);
         store_4(p.ready + block * 4, 0);
+        if (p.stream.ring != 0)
+            store_4(p.spent + block * 4, 0);
     }
     if (thread < 3)
         store_4(reinterpret_cast<uint64_t>(&control->ticket[thread]), 0);

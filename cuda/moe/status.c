@@ -27,7 +27,8 @@ static const char *phase_name(uint32_t phase)
                                         "an operand tile",
                                         "a rank's end",
                                         "a tile's number",
-                                        "the other warpgroup's largest"};
+                                        "the other warpgroup's largest",
+                                        "a free place in the ring for block"};
     return phase < sizeof names / sizeof names[0] ? names[phase] : "an unknown phase";
 }
 
@@ -52,6 +53,7 @@ static enum xst_status say(const struct xst_moe_call *call, const struct xsti_fa
                                                              : "");
     case XSTI_MOE_PHASE_ROWS:
     case XSTI_MOE_PHASE_TILES:
+    case XSTI_MOE_PHASE_RING:
         return xsti_fail(diag, XST_ERR_TIMEOUT,
                          "moe: rank %lld, CTA %u, the %s role waited in vain for %s %u: %llu expected, %llu seen", rank,
                          fault->cta, role_name(fault->role), phase_name(fault->phase), fault->peer, expected, seen);

@@ -25,6 +25,8 @@ struct xsti_moe_stream {
     uint32_t lead, group;
     uint32_t unit;        /* blocks of one expert whose tiles of a column follow each other */
     uint32_t wave_blocks; /* Linear-1 tiles for two rounds of all CTAs: blocks a wave has at least */
+    uint32_t wave_most;   /* blocks a wave has at most, a unit or more: an expert is cut there; 0: whole experts */
+    uint32_t ring;        /* blocks the pool holds, one after the other; 0: all */
     uint32_t interleaved;
     uint32_t tile_rows;
     uint32_t blocks; /* from the table */
@@ -79,6 +81,18 @@ XSTI_MOE_FN uint32_t xsti_moe_rows_of(const struct xsti_moe_stream *s, const uin
 {
     return block + 1 == xsti_moe_first_block(table, expert + 1) ? table[expert] & ((1u << XSTI_MOE_ROW_BITS) - 1)
                                                                 : s->tile_rows;
+}
+
+/* Where in the pool a block lies. */
+XSTI_MOE_FN uint32_t xsti_moe_slot(const struct xsti_moe_stream *s, uint32_t block)
+{
+    return s->ring != 0 ? block % s->ring : block;
+}
+
+/* The same of a row, numbered as if the pool held all blocks. */
+XSTI_MOE_FN uint32_t xsti_moe_pool_row(const struct xsti_moe_stream *s, uint32_t row)
+{
+    return s->ring != 0 ? row % (s->ring * s->tile_rows) : row;
 }
 
 XSTI_MOE_FN uint32_t xsti_moe_tiles(const struct xsti_moe_stream *s)
@@ -143,15 +157,25 @@ XSTI_MOE_FN struct xsti_moe_task xsti_moe_interleaved_at(const struct xsti_moe_s
     return xsti_moe_in_unit(s, table, linear, 0, tile, linear == 1 ? s->n1 : s->n2);
 }
 
-/* Waves end with an expert. */
+/* End of the wave that begins with block `begin`: with an expert, or where it is long enough, then with a unit. */
+XSTI_MOE_FN uint32_t xsti_moe_wave_end(const struct xsti_moe_stream *s, const uint32_t *table, uint32_t begin)
+{
+    const uint32_t least = xsti_moe_least_of(begin + s->wave_blocks, s->blocks);
+    const uint32_t end = xsti_moe_first_block(table, xsti_moe_expert_from(s, table, least));
+    if (s->wave_most == 0 || end - begin <= s->wave_most)
+        return end;
+    const uint32_t cut = begin + s->wave_most;
+    const uint32_t first = xsti_moe_first_block(table, xsti_moe_expert_of(s, table, cut));
+    return cut - (cut - first) % (s->unit > 1 ? s->unit : 1);
+}
+
 XSTI_MOE_FN struct xsti_moe_task xsti_moe_wave_at(const struct xsti_moe_stream *s, const uint32_t *table,
                                                   struct xsti_moe_cursor *cursor, uint32_t index)
 {
     while (index >= cursor->wave_base + (cursor->wave_end - cursor->wave_begin) * (s->n1 + s->n2)) {
         cursor->wave_base += (cursor->wave_end - cursor->wave_begin) * (s->n1 + s->n2);
         cursor->wave_begin = cursor->wave_end;
-        const uint32_t least = xsti_moe_least_of(cursor->wave_begin + s->wave_blocks, s->blocks);
-        cursor->wave_end = xsti_moe_first_block(table, xsti_moe_expert_from(s, table, least));
+        cursor->wave_end = xsti_moe_wave_end(s, table, cursor->wave_begin);
     }
     const uint32_t l1 = (cursor->wave_end - cursor->wave_begin) * s->n1, tile = index - cursor->wave_base;
     if (tile < l1)

@@ -77,13 +77,30 @@ static void take(const struct xst_moe_walk *walk, struct xst_moe_cursor *cursor,
     skip_empty(walk, cursor);
 }
 
-/* The wave that starts at `expert`: the fewest experts with two Linear-1 tiles per CTA. */
-static int64_t wave_end(const struct xst_moe_walk *walk, int64_t expert)
+/* Block behind the wave that starts at `at`: with the fewest experts that have two Linear-1 tiles per CTA, or where it is long enough,
+ * then with a unit. */
+static int64_t wave_end(const struct xst_moe_walk *walk, const struct xst_moe_cursor *at)
 {
-    int64_t tiles = 0;
-    while (expert < walk->experts && tiles < WAVE_ROUNDS * walk->producers)
-        tiles += blocks_of(walk, expert++) * walk->l1_per_block;
-    return expert;
+    int64_t first = at->block - at->in_expert; /* of the expert */
+    for (int64_t expert = at->expert; expert < walk->experts; expert++) {
+        const int64_t end = first + blocks_of(walk, expert), cut = at->block + walk->wave_most;
+        if (walk->wave_most > 0 && end > cut)
+            return cut - (cut - first) % walk->unit;
+        if ((end - at->block) * walk->l1_per_block >= WAVE_ROUNDS * walk->producers)
+            return end;
+        first = end;
+    }
+    return first;
+}
+
+/* The cursor at block `block`, where a unit begins, at or behind `at`. */
+static struct xst_moe_cursor moved_to(const struct xst_moe_walk *walk, struct xst_moe_cursor at, int64_t block)
+{
+    at.in_expert += block - at.block;
+    at.block = block;
+    while (at.expert < walk->experts && at.in_expert >= blocks_of(walk, at.expert))
+        at.in_expert -= blocks_of(walk, at.expert++);
+    return at;
 }
 
 static int wants_l1(struct xst_moe_walk *walk)
@@ -96,9 +113,9 @@ static int wants_l1(struct xst_moe_walk *walk)
         const int64_t group_start = walk->l2.taken / walk->group * walk->group;
         return walk->l1.taken < walk->lead + group_start * walk->l1_per_block / walk->l2_per_block;
     }
-    if (walk->l2.expert >= walk->wave_end) /* the wave is over */
-        walk->wave_end = wave_end(walk, walk->l1.expert);
-    return walk->l1.expert < walk->wave_end;
+    if (walk->l2.block >= walk->wave_end) /* the wave is over */
+        walk->wave_end = wave_end(walk, &walk->l1);
+    return walk->l1.block < walk->wave_end;
 }
 
 int xst_moe_walk_next(struct xst_moe_walk *walk, struct xst_moe_tile *tile_out)
@@ -127,12 +144,11 @@ int64_t xst_moe_walk_live_blocks(const struct xst_moe_walk *walk)
     if (walk->interleaved) {
         ahead = xsti_ceil_div(walk->lead, walk->l1_per_block) + xsti_ceil_div(walk->group, walk->l2_per_block);
     } else {
-        for (int64_t expert = 0; expert < walk->experts;) {
-            const int64_t end = wave_end(walk, expert);
-            int64_t blocks = 0;
-            for (; expert < end; expert++)
-                blocks += blocks_of(walk, expert);
-            ahead = blocks > ahead ? blocks : ahead;
+        struct xst_moe_cursor at = moved_to(walk, (struct xst_moe_cursor){0, 0, 0, 0, 0}, 0);
+        while (at.expert < walk->experts) {
+            const int64_t end = wave_end(walk, &at);
+            ahead = end - at.block > ahead ? end - at.block : ahead;
+            at = moved_to(walk, at, end);
         }
     }
     const int64_t live = ahead + 2 * in_flight + 2 * walk->unit;

@@ -61,6 +61,12 @@ template <class C> struct Task {
         return true;
     }
 
+    /* This CTA's first row in the pool. */
+    __device__ __forceinline__ uint32_t pool_row() const
+    {
+        return xsti_moe_slot(&stream, block) * C::TILE_ROWS + first_row;
+    }
+
     /* Warps that tell of their part of the block's Linear-1 tiles. */
     __device__ __forceinline__ uint32_t tellers() const
     {

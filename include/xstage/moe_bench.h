@@ -54,6 +54,7 @@ struct xst_moe_bench {
     double skew;
     double clamp; /* 0: none */
     enum xst_moe_dtype dtype;
+    int64_t ring;   /* rows of the pools (moe_kernel.h); 0: all blocks */
     int64_t ctas;   /* 0: one per SM, less the few an absent rank needs */
     int64_t rounds; /* a median is taken over */
     int64_t calls;  /* back to back in a round; 0: about 20 ms */
@@ -83,6 +84,7 @@ struct xst_moe_bench_row {
     double tflops;              /* of rank 0 */
     double memory_bytes;        /* least: weights and activations once; of rank 0 */
     double memory_bytes_per_us; /* memory_bytes over median_us */
+    double buffer_bytes;        /* of a rank's symmetric buffer */
     double pulled_bytes;        /* rows rank 0 fetches for its experts, its own too */
     double remote_bytes;        /* that leave rank 0: rows it sends back, and rows peers fetch */
     double remote_bytes_per_us;

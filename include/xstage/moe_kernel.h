@@ -75,6 +75,10 @@ struct xst_moe_layer {
     int64_t ranks;       /* 1 .. XST_MOE_MOST_RANKS */
     int64_t ctas;        /* of the persistent grid, at most one per SM; the one field that ranks may differ in */
     enum xst_moe_dtype dtype;
+    /* Rows the pools hold, a multiple of 64: blocks take the places of finished ones (xst_moe_ring_blocks says how many an order needs;
+     * some more let rows come early). 0, or as many as the worst routing needs: all blocks. With a ring there are no unfused
+     * calls. */
+    int64_t ring;
 };
 
 /* Where the parts of a symmetric buffer are, in bytes from its start. The caller writes its tokens' rows, ids and weights. */
@@ -131,6 +135,10 @@ struct xst_moe_order {
 
 /* What AUTO comes to for this layer. */
 enum xst_moe_dedup xst_moe_dedup_of(const struct xst_moe_layer *layer, const struct xst_moe_order *order);
+
+/* Blocks of order->tile_rows rows that a ring has to hold, whatever the routing: from the first Linear-1 tile of a block to the last
+ * Linear-2 tile of another. Waves are cut to what the ring holds. The layer and the order have been checked. */
+int64_t xst_moe_ring_blocks(const struct xst_moe_layer *layer, const struct xst_moe_order *order);
 
 /* Fills the layout; XST_ERR_RANGE with the field, its value and its bound. No device is asked. */
 enum xst_status xst_moe_layout(const struct xst_moe_layer *layer, struct xst_moe_layout *layout_out,

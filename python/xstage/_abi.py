@@ -454,8 +454,8 @@ class xst_moe_walk(Structure):
     _fields_ = [
         ("rows", POINTER(c_int64)), ("experts", c_int64), ("tile_rows", c_int64), ("l1_per_block", c_int64),
         ("l2_per_block", c_int64), ("producers", c_int64), ("lead", c_int64), ("group", c_int64), ("unit", c_int64),
-        ("blocks", c_int64), ("wave_end", c_int64), ("interleaved", c_int), ("l1", xst_moe_cursor),
-        ("l2", xst_moe_cursor)
+        ("wave_most", c_int64), ("blocks", c_int64), ("wave_end", c_int64), ("interleaved", c_int),
+        ("l1", xst_moe_cursor), ("l2", xst_moe_cursor)
     ]
 
 
@@ -858,7 +858,7 @@ class xst_step(Structure):
 class xst_moe_layer(Structure):
     _fields_ = [
         ("hidden", c_int64), ("inter", c_int64), ("experts", c_int64), ("topk", c_int64), ("tokens_most", c_int64),
-        ("ranks", c_int64), ("ctas", c_int64), ("dtype", c_int)
+        ("ranks", c_int64), ("ctas", c_int64), ("dtype", c_int), ("ring", c_int64)
     ]
 
 
@@ -1002,8 +1002,8 @@ class xst_moe_bench(Structure):
     _fields_ = [
         ("hidden", c_int64), ("inter", c_int64), ("experts", c_int64), ("topk", c_int64), ("tokens", c_int64),
         ("ranks", c_int64), ("target", c_int), ("remote_frac", c_double), ("routing", c_int), ("skew", c_double),
-        ("clamp", c_double), ("dtype", c_int), ("ctas", c_int64), ("rounds", c_int64), ("calls", c_int64),
-        ("seed", c_uint64), ("flop_per_us", c_double), ("memory_bytes_per_us", c_double),
+        ("clamp", c_double), ("dtype", c_int), ("ring", c_int64), ("ctas", c_int64), ("rounds", c_int64),
+        ("calls", c_int64), ("seed", c_uint64), ("flop_per_us", c_double), ("memory_bytes_per_us", c_double),
         ("drain_bytes_per_us", c_double)
     ]
 
@@ -1018,9 +1018,10 @@ class xst_moe_bench_row(Structure):
     _fields_ = [
         ("entry", xst_moe_bench_entry), ("ctas", c_int64), ("rows", c_int64), ("calls", c_int64),
         ("median_us", c_double), ("min_us", c_double), ("max_us", c_double), ("tflops", c_double),
-        ("memory_bytes", c_double), ("memory_bytes_per_us", c_double), ("pulled_bytes", c_double),
-        ("remote_bytes", c_double), ("remote_bytes_per_us", c_double), ("floor_us", c_double),
-        ("floor_ratio", c_double), ("residual_us", c_double), ("residual_frac", c_double), ("speedup", c_double)
+        ("memory_bytes", c_double), ("memory_bytes_per_us", c_double), ("buffer_bytes", c_double),
+        ("pulled_bytes", c_double), ("remote_bytes", c_double), ("remote_bytes_per_us", c_double),
+        ("floor_us", c_double), ("floor_ratio", c_double), ("residual_us", c_double), ("residual_frac", c_double),
+        ("speedup", c_double)
     ]
 
 
@@ -1459,6 +1460,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "xst_moe_presets": (POINTER(xst_moe_preset), [POINTER(c_size_t)]),
     "xst_moe_quantise_blocks": (None, [POINTER(c_uint16), c_int64, c_int64, c_void_p, POINTER(c_float)]),
     "xst_moe_quantise_rows": (None, [POINTER(c_uint16), c_int64, c_int64, c_void_p, POINTER(c_float)]),
+    "xst_moe_ring_blocks": (c_int64, [POINTER(xst_moe_layer), POINTER(xst_moe_order)]),
     "xst_moe_setup_make": (c_int, [
         POINTER(xst_profile), POINTER(xst_moe_shape), POINTER(xst_moe_plan), POINTER(xst_plan_moe_options),
         POINTER(xst_moe_setup), POINTER(xst_diag)

@@ -99,7 +99,7 @@ static void bring(const struct tokens *t)
     struct xst_moe_layout at;
     struct inputs in;
     const struct xst_moe_layer layer =
-        {t->hidden, 256, 8, t->topk, t->count + EXTRA, 1, xst_moe_sm_count(machine.kernels), t->dtype};
+        {t->hidden, 256, 8, t->topk, t->count + EXTRA, 1, xst_moe_sm_count(machine.kernels), t->dtype, 0};
     xt_ok(xst_moe_layout(&layer, &at, &diag), &diag);
     make(t, &in);
     CUdeviceptr base = 0;

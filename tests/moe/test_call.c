@@ -19,7 +19,7 @@ static const struct xst_moe_order good_order = {.schedule = XST_SCHEDULE_INTERLE
 
 static struct xst_moe_call good_call(void)
 {
-    return (struct xst_moe_call){.layer = {384, 192, 12, 4, 100, 4, 132, XST_MOE_BF16},
+    return (struct xst_moe_call){.layer = {384, 192, 12, 4, 100, 4, 132, XST_MOE_BF16, 0},
                                  .rank = 3,
                                  .tokens = 100,
                                  .clamp = 10,

@@ -41,7 +41,7 @@ static void make_table(struct xsti_moe_stream *stream, const int64_t *rows, int6
 
 /* Every CTA's tiles against the walk's; with a lead that suffices, no Linear-2 tile comes early. */
 static void compare(const struct xst_moe_shape *shape, const struct xst_moe_plan *plan, const int64_t *rows,
-                    int64_t experts, int64_t lead, int64_t group, int64_t unit)
+                    int64_t experts, int64_t lead, int64_t group, int64_t unit, int64_t wave_most)
 {
     uint32_t table[MOST_EXPERTS + 1];
     struct xst_moe_walk walk;
@@ -50,11 +50,13 @@ static void compare(const struct xst_moe_shape *shape, const struct xst_moe_plan
     assert_int_equal(xst_moe_count(shape, plan, &counts, NULL), XST_OK);
     assert_int_equal(xst_moe_walk_begin(shape, plan, rows, experts, lead, group, &walk, NULL), XST_OK);
     walk.unit = unit;
+    walk.wave_most = wave_most;
     struct xsti_moe_stream stream = {.n1 = (uint32_t)counts.l1_per_block,
                                      .n2 = (uint32_t)counts.l2_per_block,
                                      .lead = (uint32_t)lead,
                                      .group = (uint32_t)group,
                                      .unit = (uint32_t)unit,
+                                     .wave_most = (uint32_t)wave_most,
                                      .interleaved = plan->schedule == XST_SCHEDULE_INTERLEAVED,
                                      .tile_rows = (uint32_t)plan->tile_rows};
     stream.wave_blocks = (uint32_t)((2 * plan->producers + counts.l1_per_block - 1) / counts.l1_per_block);
@@ -101,7 +103,7 @@ static void every_order_is_the_walk(void **state)
         const int64_t group = number(1, 9), unit = number(0, 1) ? 1 : number(1, 12);
         const int64_t n1 = (2 * shape.inter + 255) / 256, n2 = (shape.hidden + 255) / 256;
         const int64_t lead = xsti_moe_least_lead(n1, n2, group, unit) + number(0, 3) * number(0, 100);
-        compare(&shape, &plan, rows, experts, lead, group, unit);
+        compare(&shape, &plan, rows, experts, lead, group, unit, number(0, 1) ? 0 : unit + number(0, 20));
     }
 }
 

@@ -198,6 +198,21 @@ void moe_world_make_e4m3(struct moe_machine *machine, const struct moe_case *mad
     make_world(machine, made, tokens_most, XST_MOE_E4M3, world);
 }
 
+void moe_world_ring(struct moe_world *world, int64_t ring)
+{
+    struct xst_moe_layout all;
+    struct xst_diag diag = {0};
+    world->layer.ring = 0;
+    xt_ok(xst_moe_layout(&world->layer, &all, &diag), &diag);
+    world->layer.ring = ring;
+    xt_ok(xst_moe_layout(&world->layer, &world->at, &diag), &diag);
+    assert_true(world->at.bytes <= all.bytes);
+    for (int64_t r = 0; r < world->layer.ranks; r++) {
+        fill(world, world->buffers[r], 0, all.bytes);
+        world->combine[r] = world->buffers[r] + world->at.combine;
+    }
+}
+
 void moe_world_free(struct moe_world *world)
 {
     const struct xsti_device *const device = &world->machine->device;
@@ -339,7 +354,8 @@ void moe_world_load(struct moe_world *world, const struct moe_inputs *in)
         fill(world, world->combine[r], 0xff, moe_y_bytes(world, most * topk));
         fill(world, buffer + regions.pool_x, 0xff, moe_y_bytes(world, regions.pool_rows));
         fill(world, buffer + regions.pool_act, 0xff, (size_t)(regions.pool_rows * layer->inter) * element);
-        fill(world, buffer + regions.mid, 0xff, (size_t)(regions.pool_rows * layer->inter) * 4);
+        if (regions.pool_rows == regions.rows_most)
+            fill(world, buffer + regions.mid, 0xff, (size_t)(regions.pool_rows * layer->inter) * 4);
         fill(world, buffer + regions.pool_x_scales, 0xff, (size_t)regions.pool_rows * groups * 4);
         fill(world, buffer + regions.act_scales, 0xff,
              is_e4m3 ? (size_t)(regions.pool_rows * (layer->inter / 128)) * 4 : 0);

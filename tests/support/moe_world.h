@@ -92,6 +92,9 @@ void moe_world_make_e4m3(struct moe_machine *machine, const struct moe_case *mad
                          struct moe_world *world);
 void moe_world_free(struct moe_world *world);
 
+/* The same buffers, zeroed and laid out anew, with pools of `ring` rows (moe_kernel.h); 0: all blocks. */
+void moe_world_ring(struct moe_world *world, int64_t ring);
+
 /* Random inputs of a case; moe_inputs_solve fills the answers. */
 void moe_inputs_make(const struct moe_world *world, const struct moe_case *made, struct moe_inputs *in);
 void moe_inputs_solve(const struct moe_world *world, struct moe_inputs *in);
