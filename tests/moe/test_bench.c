@@ -214,6 +214,45 @@ static void a_row_is_fetched_once(void **state)
     xsti_moe_bench_close(&b);
 }
 
+/* The rows of rank 0's experts that others brought, counted one by one. */
+static void returned_rows_are_counted(void **state)
+{
+    struct xsti_moe_bench_state b;
+    const struct xst_moe_bench bench = good(XST_TARGET_PEER, XST_ROUTING_ZIPF);
+    int64_t rows = 0;
+    (void)state;
+    plan(&b, &bench, 2);
+    for (int64_t r = 1; r < bench.ranks; r++)
+        for (int64_t i = 0; i < b.main.tokens[r] * bench.topk; i++)
+            rows += b.main.ids[r][i] >= 0 && b.main.ids[r][i] < 5; /* 5, 5, 4, 4 experts */
+    assert_true(rows > 0);
+    assert_int_equal(xsti_moe_bench_sent_rows(&b, 0), rows);
+    xsti_moe_bench_close(&b);
+}
+
+#define NOT_TRACED(change, words)                                                                                      \
+    do {                                                                                                               \
+        const struct xst_moe_bench bench = good(XST_TARGET_HOST, XST_ROUTING_UNIFORM);                                 \
+        struct xst_moe_bench_entry asked[2] = {entries[1], entries[1]};                                                \
+        struct xst_trace trace = {.span_count = 0};                                                                    \
+        struct xst_diag diag = {0};                                                                                    \
+        asked[1].order.store = XST_MOE_STORE_AT_ONCE;                                                                  \
+        change;                                                                                                        \
+        xt_status(xst_moe_bench_trace(&bench, asked, 2, &trace, &diag), XST_ERR_USAGE, &diag);                         \
+        xt_contains(diag.text, words);                                                                                 \
+    } while (0)
+
+/* Facts say lead, group and unit once for a whole trace. */
+static void what_cannot_be_traced(void **state)
+{
+    (void)state;
+    NOT_TRACED(asked[0] = entries[0], "entry 0 is unfused");
+    NOT_TRACED(asked[1].order.tile_rows = 64, "entry 1 is fused with tiles of 64 rows");
+    NOT_TRACED(asked[1].order.store = XST_MOE_STORE_PACED, "entries 0 and 1 differ in more");
+    NOT_TRACED(asked[1].order.lead = 51, "entries 0 and 1 differ in more");
+    assert_string_equal(xst_moe_trace_variant(&entries[1].order), "interleaved_paced");
+}
+
 static void values_repeat_the_pool(void **state)
 {
     static const uint16_t want[8] = {103, 102, 101, 100, 1, 2, 3, 4};
@@ -256,6 +295,8 @@ int main(void)
         cmocka_unit_test(more_tokens_than_a_buffer_holds),
         cmocka_unit_test(rows_between_peers_are_counted),
         cmocka_unit_test(a_row_is_fetched_once),
+        cmocka_unit_test(returned_rows_are_counted),
+        cmocka_unit_test(what_cannot_be_traced),
         cmocka_unit_test(values_repeat_the_pool),
         cmocka_unit_test(bytes_of_values),
     };
