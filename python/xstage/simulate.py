@@ -32,6 +32,7 @@ class Simulation:
         exposed_us: what the exchange adds to it; None likewise.
         barrier_us: moe: the last rank has passed the barrier before the combine; None where there is none.
         combine_us: moe: the longest combine of a rank; None likewise.
+        publish_us: attention: fence and flag behind the last store; None elsewhere.
         issue_us, issue_max_us: of a burst, mean and worst.
         sent_bytes: by all ranks.
         backlog_peak_bytes: of one rank.
@@ -49,6 +50,7 @@ class Simulation:
         self.exposed_us: float | None = result.exposed_us if result.free_us >= 0 else None
         self.barrier_us: float | None = result.barrier_us or None
         self.combine_us: float | None = result.combine_us if result.barrier_us else None
+        self.publish_us: float | None = result.publish_us or None
         self.issue_us: float = result.issue_us
         self.issue_max_us: float = result.issue_max_us
         self.sent_bytes: float = result.sent_bytes
@@ -116,6 +118,8 @@ def simulate(
     memory_bytes_per_us: float = 4.8e6,
     dispersion: bool = False,
     bystanders: bool = False,
+    as_traced: bool = False,
+    slices: int = 1,
     exact_links: bool = False,
     seed: int = 1,
     series_points: int = 400,
@@ -148,6 +152,8 @@ def simulate(
         memory_bytes_per_us: moe: rate of the combine's reads and writes; the default is an H200's data sheet.
         dispersion: SMs drain through the path's hardware groups, as far as the profile knows them.
         bystanders: a tile's loads wait behind stores (16).
+        as_traced: attention: Q as the kernel's warpgroups meet it, and warpgroups out of step (docs/simulate.md).
+        slices: bulk stores, or issuer "role": pieces in which a tile leaves during the next one.
         exact_links: settle the network at every change, with any number of ranks.
         seed: of what is drawn.
         series_points: most points of `Simulation.series`.
@@ -160,6 +166,8 @@ def simulate(
         WaitTimeoutError: a schedule that cannot go on; says which task waits for what.
         UsageError, RangeError, NoDataError: as `audit`.
     """
+    if as_traced and not isinstance(shape, AttentionShape):
+        raise UsageError("as_traced goes with an AttentionShape")
     owner = as_profile(profile)
     result, spans = _abi.xst_timeline_result(), _abi.xst_spans(ranks=picture_ranks)
     options = _abi.xst_timeline_options(
@@ -174,6 +182,8 @@ def simulate(
         extrapolate=int(extrapolate),
         dispersion=int(dispersion),
         bystanders=int(bystanders),
+        as_traced=int(as_traced),
+        slices=slices,
         exact_links=int(exact_links),
     )
     if pictures:

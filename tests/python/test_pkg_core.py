@@ -209,6 +209,10 @@ def test_simulations_are_the_tools(profile):
             ["fa-a2a", "--preset", "flux1", "--ranks", "4", "--jitter", "0.1", "--seed", "7"],
         ),
         (
+            xstage.simulate(AttentionShape.preset("flux1", 2), profile, as_traced=True, issuer="role", slices=4),
+            ["fa-a2a", "--preset", "flux1", "--ranks", "2", "--as-traced", "--issuer", "role", "--slices", "4"],
+        ),
+        (
             xstage.simulate(MoeShape(2048, 512, 32, 4, 512), profile, tiles=MoeTiles(schedule="interleaved")),
             [
                 "moe",
@@ -241,6 +245,7 @@ def test_simulations_are_the_tools(profile):
             theirs,
             digits=7,
         )
+        assert ("publish_us" in theirs) == (ours.publish_us is not None)
         same(
             {"makespan_us": ours.makespan_us, "exposed_us": ours.exposed_us, "sender_us": ours.sender_us},
             theirs,
@@ -253,6 +258,8 @@ def test_simulations_are_the_tools(profile):
     assert json.loads(ours.trace())["traceEvents"]
     with pytest.raises(xstage.UsageError, match="pictures=True"):
         xstage.simulate(Traffic(KERNEL), profile, ranks=2).svg()
+    with pytest.raises(xstage.UsageError, match="as_traced goes with an AttentionShape"):
+        xstage.simulate(Traffic(KERNEL), profile, as_traced=True)
     assert xstage.knee(MoeShape.preset("qwen3-30b"), MoeTiles(schedule="interleaved")) == 111
     with pytest.raises(TimeoutError, match="Linear"):
         xstage.simulate(
