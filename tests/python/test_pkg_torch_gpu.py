@@ -278,6 +278,10 @@ def test_moe_e4m3(size):
     values, scales = zip(*(quantise_blocks(one) for one in matrices))
     given = FusedMoE(*values, scales=scales, **made)
     assert given.dtype is E4M3 and given.layer == layer.layer and torch.equal(given(x, ids, weights), got)
+    ring = FusedMoE(*matrices, dtype=E4M3, order=MoeOrder(tile_rows=128), ring=256, **made)
+    assert ring.layer != layer.layer and torch.equal(ring(x, ids, weights), got)
+    with pytest.raises(xstage.RangeError, match="the ring of 64 rows holds 0 blocks of 128"):
+        FusedMoE(*matrices, dtype=E4M3, order=MoeOrder(tile_rows=128), ring=64, **made)
     strided = torch.stack((x, x), dim=1)[:, 1]
     assert torch.equal(given(strided, ids.int(), weights), got)
     clamped = FusedMoE(*matrices, dtype=E4M3, clamp=0.5, **made)
