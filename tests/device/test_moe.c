@@ -6,48 +6,9 @@
  */
 #include "support/moe_world.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct moe_machine machine;
-
-static int64_t most_tokens(const struct moe_case *made)
-{
-    int64_t most = 1;
-    for (int64_t r = 0; r < made->ranks; r++)
-        most = made->tokens[r] > most ? made->tokens[r] : most;
-    return most;
-}
-
-/* All orders, alike and mixed over the ranks, fused and not, on one set of inputs. */
-static void every_order(const struct moe_case *made, const char *name)
-{
-    struct moe_world world;
-    struct moe_inputs in;
-    uint16_t *first[MOE_MOST_P], *again[MOE_MOST_P];
-    size_t count;
-    char what[96];
-    const struct xst_moe_order *const orders = moe_orders(&count);
-    moe_world_make(&machine, made, most_tokens(made) + 3, &world);
-    moe_inputs_make(&world, made, &in);
-    moe_inputs_solve(&world, &in);
-    moe_run(&world, &in, MOE_FUSED, orders, 1, name, first);
-    moe_check(&world, &in, made->numbers, first, name);
-    for (size_t i = 0; i <= 2 * count; i++) {
-        const int mixed = i == 2 * count;
-        const enum moe_form form = i < count || mixed ? MOE_FUSED : MOE_UNFUSED;
-        snprintf(what, sizeof what, "%s, %s, %s %zu", name, form == MOE_FUSED ? "fused" : "unfused",
-                 mixed ? "mixed orders" : "order", i % count);
-        moe_run(&world, &in, form, mixed ? orders : orders + i % count, mixed ? count : 1, what, again);
-        moe_same(&world, &in, first, again, what);
-        moe_y_free(&world, again);
-    }
-    moe_y_free(&world, first);
-    moe_inputs_free(&in);
-    moe_world_free(&world);
-}
 
 /* ranks, experts, hidden, inter, topk, tokens, clamp, pattern, masked, numbers */
 static void small_numbers_are_exact(void **state)
@@ -63,7 +24,7 @@ static void small_numbers_are_exact(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(name, sizeof name, "exact case %zu", i);
-        every_order(&cases[i], name);
+        moe_every_order(&machine, &cases[i], XST_MOE_BF16, name);
     }
 }
 
@@ -89,7 +50,7 @@ static void shapes_and_boundaries(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(name, sizeof name, "shape %zu", i);
-        every_order(&cases[i], name);
+        moe_every_order(&machine, &cases[i], XST_MOE_BF16, name);
     }
 }
 
@@ -108,103 +69,21 @@ static void masks_and_patterns(void **state)
                                           0,         (enum moe_pattern)pattern,
                                           masked[m], MOE_RANDOM_NUMBERS};
             snprintf(name, sizeof name, "pattern %d, masked %g", pattern, masked[m]);
-            every_order(&made, name);
+            moe_every_order(&machine, &made, XST_MOE_BF16, name);
         }
 }
 
-/* The same inputs again and again, with and without delays: the same bits. */
 static void repeats_and_delays(void **state)
 {
     const struct moe_case made = {4, 10, 640, 320, 4, {150, 90, 10, 260}, 0, MOE_DISTINCT, 0.1, MOE_RANDOM_NUMBERS};
-    struct moe_world world;
-    struct moe_inputs in;
-    uint16_t *first[MOE_MOST_P], *again[MOE_MOST_P];
-    size_t count;
-    const struct xst_moe_order *const orders = moe_orders(&count);
-    char what[64];
     (void)state;
-    moe_world_make(&machine, &made, 300, &world);
-    moe_inputs_make(&world, &made, &in);
-    moe_inputs_solve(&world, &in);
-    moe_run(&world, &in, MOE_UNFUSED, orders, 1, "first", first);
-    moe_check(&world, &in, made.numbers, first, "first");
-    for (int i = 0; i < 40; i++) {
-        struct xst_moe_order each[MOE_MOST_P];
-        for (int r = 0; r < MOE_MOST_P; r++) {
-            each[r] = orders[(i < 20 ? 0 : i + r) % (int)count];
-            each[r].delay_ns = i < 20 ? 0 : 20000;
-            each[r].seed = i;
-        }
-        snprintf(what, sizeof what, "repeat %d", i);
-        moe_run(&world, &in, MOE_FUSED, each, MOE_MOST_P, what, again);
-        moe_same(&world, &in, first, again, what);
-        moe_y_free(&world, again);
-    }
-    moe_y_free(&world, first);
-    moe_inputs_free(&in);
-    moe_world_free(&world);
-}
-
-static struct moe_case random_case(void)
-{
-    struct moe_case made = {.ranks = 1 + moe_pick(MOE_MOST_P)};
-    made.experts = made.ranks + moe_pick(20);
-    made.hidden = 128 * (1 + moe_pick(6));
-    made.inter = 64 * (1 + moe_pick(7));
-    made.topk = 1 + moe_pick(made.experts < 9 ? made.experts : 9);
-    made.clamp = moe_pick(2) ? 0 : 0.25 + (double)moe_pick(12);
-    return made;
-}
-
-/* One layer, one buffer, calls that differ in tokens, masks, orders and form; nothing is cleared in between. */
-static void fuzz_layer(int which)
-{
-    struct moe_case made = random_case();
-    struct moe_world world;
-    size_t count;
-    char what[160];
-    const struct xst_moe_order *const orders = moe_orders(&count);
-    const int64_t most = 1 + moe_pick(140);
-    moe_world_make(&machine, &made, most, &world);
-    for (int n = 0; n < 5; n++) {
-        struct moe_inputs in;
-        struct xst_moe_order each[MOE_MOST_P];
-        uint16_t *y[MOE_MOST_P];
-        const enum moe_form form = moe_pick(4) ? MOE_FUSED : MOE_UNFUSED;
-        made.pattern = (enum moe_pattern)moe_pick(4);
-        made.masked = moe_pick(3) ? 0 : (double)moe_pick(11) / 10;
-        for (int64_t r = 0; r < made.ranks; r++)
-            made.tokens[r] = moe_pick(5) ? moe_pick(most + 1) : moe_pick(2) * most;
-        for (int r = 0; r < MOE_MOST_P; r++) {
-            each[r] = orders[moe_pick((int64_t)count)];
-            each[r].lead = 1 + moe_pick(60);
-            each[r].group = 1 + moe_pick(8);
-            each[r].unit = moe_pick(3) ? 1 : moe_pick(10);
-            each[r].delay_ns = moe_pick(3) ? 0 : 5000;
-            each[r].seed = moe_pick(1000);
-        }
-        snprintf(what, sizeof what, "fuzz %d call %d: P %d E %d H %d I %d k %d clamp %g pattern %d masked %g", which, n,
-                 (int)made.ranks, (int)made.experts, (int)made.hidden, (int)made.inter, (int)made.topk, made.clamp,
-                 (int)made.pattern, made.masked);
-        moe_inputs_make(&world, &made, &in);
-        moe_inputs_solve(&world, &in);
-        moe_run(&world, &in, form, each, MOE_MOST_P, what, y);
-        moe_check(&world, &in, made.numbers, y, what);
-        moe_y_free(&world, y);
-        moe_inputs_free(&in);
-    }
-    moe_world_free(&world);
+    moe_repeats(&machine, &made, XST_MOE_BF16);
 }
 
 static void fuzz(void **state)
 {
-    const char *const asked = getenv("XSTAGE_FUZZ_MOE");
-    const int layers = asked ? atoi(asked) : 12;
     (void)state;
-    for (int i = 0; i < layers; i++) {
-        moe_seed(1000 + (uint64_t)i);
-        fuzz_layer(i);
-    }
+    moe_fuzz(&machine, XST_MOE_BF16, 12, 5, 1000);
 }
 
 int main(int argc, char **argv)

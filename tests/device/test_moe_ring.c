@@ -6,17 +6,8 @@
 #include "support/moe_world.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static struct moe_machine machine;
-
-static int64_t most_tokens(const struct moe_case *made)
-{
-    int64_t most = 1;
-    for (int64_t r = 0; r < made->ranks; r++)
-        most = made->tokens[r] > most ? made->tokens[r] : most;
-    return most;
-}
 
 static struct xst_moe_order order_of(const struct xst_moe_order *order)
 {
@@ -52,7 +43,7 @@ static void every_ring(const struct moe_case *made, enum xst_moe_dtype dtype, co
     char what[96];
     size_t count;
     const struct xst_moe_order *const orders = moe_orders(&count);
-    (dtype == XST_MOE_E4M3 ? moe_world_make_e4m3 : moe_world_make)(&machine, made, most_tokens(made) + 3, &world);
+    moe_world_of(&machine, made, dtype, moe_most_tokens(made) + 3, &world);
     moe_inputs_make(&world, made, &in);
     moe_inputs_solve(&world, &in);
     moe_run(&world, &in, MOE_FUSED, orders, 1, name, first);

@@ -141,6 +141,17 @@ size_t moe_scale_count(const struct moe_world *world, int linear);
 /* A list of orders that all have to give the same bits. */
 const struct xst_moe_order *moe_orders(size_t *count_out);
 
+/* What both types of operands are put through (moe_runs.c). A world of either type; all orders, alike and mixed over the ranks, fused
+ * and not, on one set of inputs; the same inputs again and again, with and without delays; random layers, as many as
+ * XSTAGE_FUZZ_MOE says or else `layers`, with `calls` calls each. */
+int64_t moe_most_tokens(const struct moe_case *made);
+void moe_world_of(struct moe_machine *machine, const struct moe_case *made, enum xst_moe_dtype dtype,
+                  int64_t tokens_most, struct moe_world *world);
+void moe_every_order(struct moe_machine *machine, const struct moe_case *made, enum xst_moe_dtype dtype,
+                     const char *name);
+void moe_repeats(struct moe_machine *machine, const struct moe_case *made, enum xst_moe_dtype dtype);
+void moe_fuzz(struct moe_machine *machine, enum xst_moe_dtype dtype, int layers, int calls, uint64_t seed);
+
 /* Reproducible noise of the worlds; moe_pick: 0 .. below - 1. */
 void moe_seed(uint64_t seed);
 int64_t moe_pick(int64_t below);
