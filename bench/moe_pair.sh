@@ -24,6 +24,8 @@ layer width-512 --hidden 4096 --inter 512 --experts 32 --topk 8 --tokens 4096 --
 layer qwen3-235b --preset qwen3-235b --experts 32 --tokens 1K,4K,8K --store at_once
 layer leads --preset qwen3-30b --experts 32 --tokens 4K --store at_once --schedule interleaved --lead 32,64,96,128,192,256,512
 layer flash-e4m3 --dtype e4m3 --preset deepseek-v4-flash --experts 64 --tokens 1K,8K --store at_once
+layer dedup --preset qwen3-30b --experts 32 --tokens 64,1K,8K --store at_once --schedule wave --dedup both
+layer ring --preset qwen3-30b --experts 32 --tokens 8K --store at_once --ring 0,64 --dedup off
 layer hot-rank --preset qwen3-30b --experts 32 --tokens 4K --routing hot-rank --skew 1.5 --store at_once
 if python3 -c "import torch" 2>/dev/null; then
     timeout 60 torchrun --nproc-per-node 2 "$here/moe_pair_torch.py" --json "$out/pair-torch.json" || echo "torch failed"
