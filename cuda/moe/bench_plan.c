@@ -74,7 +74,7 @@ static void mix(int64_t *ids, int64_t tokens, int64_t topk, uint64_t *state)
  * one with no more rows than there are tokens meets every token at most once. Tokens and choices are then shuffled. */
 static int64_t *make_ids(const int64_t *counts, int64_t experts, int64_t tokens, int64_t topk, uint64_t seed)
 {
-    int64_t *const ids = malloc((size_t)(tokens * topk + 1) * sizeof *ids);
+    int64_t *const ids = calloc((size_t)(tokens * topk + 1), sizeof *ids);
     int64_t *const place = calloc((size_t)(tokens + 1), sizeof *place);
     if (!ids || !place) {
         free(ids);

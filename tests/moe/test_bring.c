@@ -10,7 +10,7 @@ static const uint64_t buffers[2] = {0x10000, 0x20000};
 
 #define REFUSE(change, status, words)                                                                                  \
     do {                                                                                                               \
-        struct xst_moe_call call = {.layer = {384, 192, 12, 4, 100, 2, 132, XST_MOE_BF16},                             \
+        struct xst_moe_call call = {.layer = {384, 192, 12, 4, 100, 2, 132, XST_MOE_BF16, 0},                          \
                                     .rank = 1,                                                                         \
                                     .tokens = 7,                                                                       \
                                     .buffers = buffers};                                                               \
@@ -44,7 +44,7 @@ static void no_tokens(void **state)
 {
     (void)state;
     struct xst_diag diag = {0};
-    const struct xst_moe_call call = {.layer = {384, 192, 12, 4, 100, 2, 132, XST_MOE_BF16}, .buffers = buffers};
+    const struct xst_moe_call call = {.layer = {384, 192, 12, 4, 100, 2, 132, XST_MOE_BF16, 0}, .buffers = buffers};
     const struct xst_moe_tokens tokens = {.id_bytes = 4};
     xt_ok(xst_moe_bring(NULL, &call, &tokens, NULL, &diag), &diag);
 }
