@@ -3,7 +3,7 @@
 """Attention alone against cuDNN's SDPA through PyTorch: same device, same run, order rotated from round to round.
 
 usage: bench/fa_a2a_cudnn.py [LIBXSTAGE.so] [--json FILE] [--seq 4096,8192] [--heads 12] [--head-dim 128,64] [--rounds 7]
-Prints a table; --json writes rows of the bench schema (variants fa_only_g2, fa_only_g3, fa_only and cudnn). Outputs are compared
+Prints a table; --json writes rows of the bench schema (variants fa_only_g2, fa_only_g3, both again with _pairs, fa_only as chosen, and cudnn). Outputs are compared
 with PyTorch's fp32 attention before anything is timed. Needs PyTorch and a Hopper GPU.
 """
 import argparse
@@ -26,13 +26,15 @@ class Tensor(C.Structure):
 
 
 class Call(C.Structure):
-    _fields_ = [(n, i64) for n in ("batch", "seq", "key_len", "heads", "heads_total", "head_first", "head_dim", "rank", "ranks")] + [
+    _fields_ = [("batch", i64), ("seq", i64), ("key_len", i64), ("key_lens", u64)] + [
+        (n, i64) for n in ("heads", "heads_total", "head_first", "head_dim", "rank", "ranks")] + [
         ("row_first", C.POINTER(i64)), ("scale", C.c_double), ("q", Tensor), ("k", Tensor), ("v", Tensor),
         ("out", C.POINTER(u64)), ("out_flip_bytes", u64), ("lse", u64), ("control", C.POINTER(u64)), ("epoch", u64)]
 
 
 class Choice(C.Structure):
-    _fields_ = [("groups", i64), ("store", C.c_int), ("slices", i64), ("ctas", i64), ("delay_ns", i64)]
+    _fields_ = [("groups", i64), ("store", C.c_int), ("slices", i64), ("ctas", i64), ("pairs", i64),
+                ("drain_bytes_per_us", C.c_double), ("delay_ns", i64)]
 
 
 class Diag(C.Structure):
@@ -56,14 +58,15 @@ class Attention:
         if status != 0:
             sys.exit(self.diag.text.decode())
 
-    def prepare(self, q, k, v, out, groups=0):
-        """A function that enqueues one call on the current stream; and the groups it uses."""
+    def prepare(self, q, k, v, out, groups=0, pairs=None):
+        """A function that enqueues one call on the current stream; and the groups it uses. `pairs` None: as chosen."""
         batch, seq, heads, dim = q.shape
         tensor = [Tensor(t.data_ptr(), t.stride(0), t.stride(1), t.stride(2)) for t in (q, k, v)]
-        call = Call(batch, seq, k.shape[1], heads, heads, 0, dim, 0, 1, (i64 * 2)(0, seq), dim**-0.5, *tensor,
+        call = Call(batch, seq, k.shape[1], 0, heads, heads, 0, dim, 0, 1, (i64 * 2)(0, seq), dim**-0.5, *tensor,
                     (u64 * 1)(out.data_ptr()), 0, 0, (u64 * 1)(self.control.data_ptr()), 0)
         choice = self.lib.xst_fa_a2a_choose(C.byref(call), self.sms)
         choice.groups = groups or choice.groups
+        choice.pairs = choice.pairs if pairs is None else pairs
         stream = C.c_void_p(torch.cuda.current_stream().cuda_stream)
         keep = (q, k, v, out)
 
@@ -118,8 +121,11 @@ def main():
             q, k, v = [torch.randn(1, seq, args.heads, dim, device="cuda", dtype=torch.bfloat16) for _ in range(3)]
             out = torch.empty_like(q)
             functions, groups = {}, {}
-            for name, asked in (("fa_only_g2", 2), ("fa_only_g3", 3), ("fa_only", 0)):
-                functions[name], groups[name] = attention.prepare(q, k, v, out, asked)
+            asked = {"fa_only_g2": (2, 0), "fa_only_g3": (3, 0), "fa_only": (0, None)}
+            if dim == 128:
+                asked |= {"fa_only_g2_pairs": (2, 1), "fa_only_g3_pairs": (3, 1)}
+            for name, (count, pairs) in asked.items():
+                functions[name], groups[name] = attention.prepare(q, k, v, out, count, pairs)
                 check(functions[name], q, k, v, out)
             views = [t.transpose(1, 2) for t in (q, k, v)]
             functions["cudnn"] = lambda views=views: F.scaled_dot_product_attention(*views)

@@ -367,14 +367,6 @@ static enum xst_status bench_cell(struct job *job, const struct xst_moe_bench *b
     return status;
 }
 
-/* R of the path to peers or host memory; 0 where the profile does not know it. */
-static double drain_of(const struct xst_profile *profile, enum xst_target target)
-{
-    const struct xst_path_key key = {.target = target, .method = XST_METHOD_ST16};
-    const struct xst_path *const path = target == XST_TARGET_LOCAL ? NULL : xst_profile_path(profile, &key);
-    return path && path->drain_bytes_per_us.known ? path->drain_bytes_per_us.value : 0;
-}
-
 static enum xst_status need(struct cli *cli, const char *name, int64_t value)
 {
     if (value > 0)
@@ -411,7 +403,7 @@ static enum xst_status fill_bench(struct job *job, const struct xst_moe_preset *
     fill_type(cli, bench);
     xst_target_parse(cli_has(cli, "target") ? cli_text(cli, "target") : "local", &bench->target);
     xst_routing_parse(cli_text(cli, "routing"), &bench->routing);
-    bench->drain_bytes_per_us = drain_of(&job->profile, bench->target);
+    bench->drain_bytes_per_us = cli_bench_drain(&job->profile, bench->target);
     const struct {
         const char *name;
         int64_t value;

@@ -126,7 +126,8 @@ int cli_bench_moe(struct cli *cli);
         {.name = "profile",                                                                                            \
          .kind = CLI_PROFILE,                                                                                          \
          .arg = "PROFILE",                                                                                             \
-         .help = "moe: machine of the floor and the planner's choice; default: " CLI_DEFAULT_PROFILE},                 \
+         .help = "moe: machine of the floor and the planner's choice; default: " CLI_DEFAULT_PROFILE                   \
+                 "; fa-a2a: machine whose drain rate paced stores keep below; default: none"},                         \
         {.name = "gemm-tflops",                                                                                        \
          .kind = CLI_REAL,                                                                                             \
          .arg = "TFLOPS",                                                                                              \

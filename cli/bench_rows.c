@@ -37,6 +37,7 @@ static struct cli_cell get_checked(const void *row)
     X(head_dim, bench.head_dim)                                                                                        \
     X(seq, bench.seq)                                                                                                  \
     X(groups, row.groups)                                                                                              \
+    X(pairs, row.pairs)                                                                                                \
     X(n, bench.rounds)                                                                                                 \
     X(calls, row.calls)
 #define REALS(X)                                                                                                       \
@@ -77,6 +78,7 @@ static const struct cli_column columns[] = {
     {"seq", NULL, CLI_SHOW_PLAIN, 0, get_seq},
     {"variant", NULL, CLI_SHOW_PLAIN, 0, get_variant},
     {"groups", NULL, CLI_SHOW_PLAIN, 0, get_groups},
+    {"pairs", NULL, CLI_SHOW_PLAIN, 0, get_pairs},
     {"median_us", NULL, CLI_SHOW_US, 0, get_median_us},
     {"min_us", NULL, CLI_SHOW_US, 1, get_min_us},
     {"max_us", NULL, CLI_SHOW_US, 1, get_max_us},
@@ -92,6 +94,13 @@ static const struct cli_column columns[] = {
     {"calls", NULL, CLI_SHOW_PLAIN, 1, get_calls},
     {"checked", NULL, CLI_SHOW_PLAIN, 1, get_checked},
 };
+
+double cli_bench_drain(const struct xst_profile *profile, enum xst_target target)
+{
+    const struct xst_path_key key = {.target = target, .method = XST_METHOD_ST16};
+    const struct xst_path *const path = target == XST_TARGET_LOCAL ? NULL : xst_profile_path(profile, &key);
+    return path && path->drain_bytes_per_us.known ? path->drain_bytes_per_us.value : 0;
+}
 
 enum xst_status cli_bench_add(struct cli *cli, struct cli_bench_list *list, const char *preset,
                               const struct xst_fa_a2a_bench *bench, const struct xst_fa_a2a_bench_row *row)

@@ -6,6 +6,7 @@
 #define XST_CLI_BENCH_ROWS_H
 
 #include <xstage/fa_a2a_bench.h>
+#include <xstage/profile.h>
 
 #include "output.h"
 
@@ -28,6 +29,9 @@ struct cli_table cli_bench_table(const struct cli_bench_list *list);
 /* Prints the table, and writes the record where --json and --csv want it, with the devices as they are after the runs: name,
  * driver, clocks, power, throttle reason, nvcc. Returns an exit code. */
 int cli_bench_emit(struct cli *cli, const char *kernel, const struct cli_table *table);
+
+/* R of the path to peers or host memory; 0 where the profile does not know it. */
+double cli_bench_drain(const struct xst_profile *profile, enum xst_target target);
 
 /* One kernel each: `xstage bench KERNEL`. */
 int cli_bench_fa_a2a(struct cli *cli);

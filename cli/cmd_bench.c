@@ -61,6 +61,13 @@ static const struct cli_option options[] = {
      .high = 3,
      .fallback = "0",
      .help = "fa-a2a: warpgroups of 64 rows in a tile, 2 or 3; 0: the fuller last wave"},
+    {.name = "pairs",
+     .kind = CLI_WORD,
+     .arg = "WHEN",
+     .words = "auto|never|always",
+     .fallback = "auto",
+     .help = "fa-a2a: neighbouring CTAs load keys and values for each other (head dimension 128); always: attention "
+             "alone too"},
     {.name = "slices",
      .kind = CLI_INT,
      .arg = "N",
@@ -142,6 +149,7 @@ static const struct belongs {
     {"head-dim", "fa-a2a"},
     {"batch", "fa-a2a"},
     {"groups", "fa-a2a"},
+    {"pairs", "fa-a2a"},
     {"trace-variants", "fa-a2a"},
     {"hidden", "moe"},
     {"inter", "moe"},
@@ -160,7 +168,6 @@ static const struct belongs {
     {"tile-rows", "moe"},
     {"ctas", "moe"},
     {"gemm-tflops", "moe"},
-    {"profile", "moe"},
     {"memory-gb-per-s", "moe"},
 };
 

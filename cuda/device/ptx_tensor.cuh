@@ -70,6 +70,15 @@ __device__ __forceinline__ void tensor_share_3d(uint32_t to_shared, const void *
                  : "memory");
 }
 
+__device__ __forceinline__ void tensor_share_5d(uint32_t to_shared, const void *map, uint32_t barrier, int c0, int c1,
+                                                int c2, int c3, int c4, uint16_t ctas, uint64_t policy)
+{
+    asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+                 ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8, %9;" ::"r"(to_shared),
+                 "l"(map), "r"(barrier), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4), "h"(ctas), "l"(policy)
+                 : "memory");
+}
+
 /* ---- clusters ---- */
 
 /* A shared-memory address of this CTA as CTA `rank` of the cluster has it. */
@@ -84,6 +93,17 @@ __device__ __forceinline__ uint32_t cluster_address(uint32_t shared, uint32_t ra
 __device__ __forceinline__ void cluster_sync()
 {
     asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+}
+
+/* The same in two steps: what the others do in between is not waited for. */
+__device__ __forceinline__ void cluster_arrive()
+{
+    asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
+}
+
+__device__ __forceinline__ void cluster_wait()
+{
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
 }
 
 /* Into shared memory of any CTA of the cluster, counted by that CTA's barrier. */

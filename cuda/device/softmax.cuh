@@ -88,12 +88,12 @@ template <int N> __device__ __forceinline__ bool softmax_next(float (&s)[N], Row
     return __any_sync(0xffffffffu, raise);
 }
 
-/* Columns from `valid` on do not exist. `column`: of the thread's value 0. */
-template <int N> __device__ __forceinline__ void mask_columns(float (&s)[N], int valid, int column)
+/* Columns before `first` do not exist. `column`: of the thread's value 0. */
+template <int N> __device__ __forceinline__ void mask_columns(float (&s)[N], int first, int column)
 {
 #pragma unroll
     for (int i = 0; i < N; i++)
-        if (8 * (i / 4) + (i & 1) + column >= valid)
+        if (8 * (i / 4) + (i & 1) + column < first)
             s[i] = -CUDART_INF_F;
 }
 

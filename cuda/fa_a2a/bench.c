@@ -38,6 +38,10 @@ enum xst_status xst_fa_a2a_bench_check(const struct xst_fa_a2a_bench *bench, str
     XSTI_TRY(in_range("groups", bench->groups, 0, 3, diag));
     XSTI_TRY(in_range("rounds", bench->rounds, 1, MOST_ROUNDS, diag));
     XSTI_TRY(in_range("calls", bench->calls, 0, 100000, diag));
+    XSTI_TRY(in_range("pairs", bench->pairs, 0, 2, diag));
+    if (!(bench->drain_bytes_per_us >= 0) || !isfinite(bench->drain_bytes_per_us))
+        return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a bench: drain_bytes_per_us is %g; a rate, or 0, is needed",
+                         bench->drain_bytes_per_us);
     if (bench->slices < 1 || bench->slices > 16 || 16 % bench->slices != 0)
         return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a bench: slices is %lld, not 1, 2, 4, 8 or 16",
                          (long long)bench->slices);
@@ -48,6 +52,9 @@ enum xst_status xst_fa_a2a_bench_check(const struct xst_fa_a2a_bench *bench, str
                          (long long)bench->heads_total, (long long)bench->ranks);
     if (bench->head_dim != 64 && bench->head_dim != 128)
         return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a bench: head_dim is %lld; kernels exist for 64 and 128",
+                         (long long)bench->head_dim);
+    if (bench->pairs == 2 && bench->head_dim != 128)
+        return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a bench: pairs with head_dim %lld; they exist for 128",
                          (long long)bench->head_dim);
     return XST_OK;
 }
@@ -149,8 +156,11 @@ static void make_rows(const struct xsti_fa_bench *b, int64_t calls, struct times
         (double)(request->batch * b->heads * request->head_dim) * 2 * (double)(request->seq - b->row_first[1]);
     for (int v = 0; v < XST_FA_A2A_VARIANT_COUNT; v++) {
         struct xst_fa_a2a_bench_row *const row = &rows[v];
+        const struct xst_fa_a2a_choice *const choice =
+            xsti_fa_bench_is_fused((enum xst_fa_a2a_variant)v) ? &b->choice : &b->alone;
         *row = (struct xst_fa_a2a_bench_row){.variant = (enum xst_fa_a2a_variant)v,
-                                             .groups = b->choice.groups,
+                                             .groups = choice->groups,
+                                             .pairs = choice->pairs,
                                              .calls = calls};
         row->median_us = xsti_median(times[v].back_to_back, n);
         row->min_us = row->max_us = times[v].back_to_back[0];

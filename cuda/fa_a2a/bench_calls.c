@@ -58,20 +58,19 @@ static enum xst_status call_variant(struct xsti_fa_bench *b, int64_t r, enum xst
 {
     struct xsti_fa_bench_rank *const rank = &b->ranks[r];
     void *const stream = rank->kernels->device.stream;
-    struct xst_fa_a2a_choice choice = b->choice;
     if (xsti_fa_bench_is_fused(variant)) {
         const struct xst_fa_a2a_call call = call_of(b, r, 0);
+        struct xst_fa_a2a_choice choice = b->choice;
         choice.store = (enum xst_fa_a2a_store)(variant - XST_FA_A2A_VARIANT_ST16);
         return xsti_fa_launch(rank->kernels, &call, &choice, limit_us, ring, stream, diag);
     }
     if (xsti_fa_bench_has_attention(variant)) {
         const struct xst_fa_a2a_call alone = call_of(b, r, 1);
-        choice.store = XST_FA_A2A_STORE_ST16;
-        XSTI_TRY(xst_fa_a2a_launch(rank->kernels, &alone, &choice, stream, diag));
+        XSTI_TRY(xst_fa_a2a_launch(rank->kernels, &alone, &b->alone, stream, diag));
     }
     if (xsti_fa_bench_has_exchange(variant)) {
         const struct xst_fa_a2a_call call = call_of(b, r, 0);
-        return xsti_fa_push(rank->kernels, &call, rank->local, 2 * choice.ctas, limit_us, ring, stream, diag);
+        return xsti_fa_push(rank->kernels, &call, rank->local, 2 * b->choice.ctas, limit_us, ring, stream, diag);
     }
     return XST_OK;
 }

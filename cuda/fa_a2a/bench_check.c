@@ -34,7 +34,7 @@ static enum xst_status check_attention(struct xsti_fa_bench *b, struct xst_diag 
             memcpy(values + key * d, b->host[2] + base + key * row_elements + head * d, (size_t)d * 2);
         }
         memcpy(q, b->host[0] + at, (size_t)d * 2);
-        const struct xsti_fa_problem problem = {1, 1, request->seq, request->seq, 1, d, 1 / sqrt((double)d)};
+        const struct xsti_fa_problem problem = {1, 1, request->seq, request->seq, 1, d, 1 / sqrt((double)d), NULL};
         const int failed = xsti_fa_reference(&problem, q, keys, values, reference, NULL);
         free(keys);
         if (failed)

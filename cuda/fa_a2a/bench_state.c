@@ -81,6 +81,29 @@ static enum xst_status open_output(struct xsti_fa_bench *b, int64_t p, struct xs
     return xsti_device_fill(device, control, 0, control_bytes, diag);
 }
 
+/* Attention alone is asked for as if no other rank were there. */
+static void choose(struct xsti_fa_bench *b, const struct xst_fa_a2a_call *shape)
+{
+    const struct xst_fa_a2a_bench *const request = b->request;
+    const int64_t sms = xst_fa_a2a_sm_count(b->ranks[0].kernels);
+    struct xst_fa_a2a_call alone = *shape;
+    alone.ranks = 1;
+    alone.row_first = b->one_rank;
+    b->choice = xst_fa_a2a_choose(shape, sms);
+    b->alone = xst_fa_a2a_choose(&alone, sms);
+    struct xst_fa_a2a_choice *const both[2] = {&b->choice, &b->alone};
+    for (int i = 0; i < 2; i++) {
+        if (request->groups != 0)
+            both[i]->groups = request->groups;
+        if (request->pairs != 0)
+            both[i]->pairs = request->pairs - 1;
+        if (both[i]->pairs)
+            both[i]->ctas -= both[i]->ctas % 2;
+        both[i]->slices = request->slices;
+        both[i]->drain_bytes_per_us = request->drain_bytes_per_us;
+    }
+}
+
 enum xst_status xsti_fa_bench_open(struct xsti_fa_bench *b, struct xst_diag *diag)
 {
     const struct xst_fa_a2a_bench *const request = b->request;
@@ -103,10 +126,7 @@ enum xst_status xsti_fa_bench_open(struct xsti_fa_bench *b, struct xst_diag *dia
                 XSTI_TRY(xsti_device_enable_peer(&b->ranks[r].kernels->device, &b->ranks[p].kernels->device, diag));
     for (int64_t p = 0; p < request->ranks; p++)
         XSTI_TRY(open_output(b, p, diag));
-    b->choice = xst_fa_a2a_choose(&shape, xst_fa_a2a_sm_count(b->ranks[0].kernels));
-    if (request->groups != 0)
-        b->choice.groups = request->groups;
-    b->choice.slices = request->slices;
+    choose(b, &shape);
     return XST_OK;
 }
 

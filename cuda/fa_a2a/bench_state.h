@@ -31,8 +31,8 @@ struct xsti_fa_bench {
     uint64_t out[XSTI_FA_BENCH_RANKS], control[XSTI_FA_BENCH_RANKS];
     struct xsti_pinned pinned[XSTI_FA_BENCH_RANKS];
     struct xsti_fa_bench_rank ranks[XSTI_FA_BENCH_RANKS];
-    struct xst_fa_a2a_choice choice;
-    uint16_t *host[3]; /* rank 0's q, k, v */
+    struct xst_fa_a2a_choice choice, alone; /* fused; attention in a kernel of its own */
+    uint16_t *host[3];                      /* rank 0's q, k, v */
 };
 
 /* Devices, inputs, outputs, control blocks of a checked request. `b` is zero but for `request`; close it whatever comes back. */

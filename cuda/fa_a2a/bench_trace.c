@@ -26,10 +26,11 @@ static enum xst_status add_facts(const struct xsti_fa_bench *b, struct xst_trace
         {"element_bytes", 2},
         {"target", request->target},
         {"tile_rows", 64 * b->choice.groups},
-        {"tile_cols", xsti_fa_block_keys(request->head_dim, b->choice.groups)},
+        {"tile_cols", xsti_fa_block_keys(request->head_dim, &b->choice)},
         {"producers", b->choice.ctas},
         {"stages", 2},
         {"slices", b->choice.slices},
+        {"pairs", b->choice.pairs},
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         XSTI_TRY(xst_trace_add_fact(trace, facts[i].name, facts[i].value, diag));

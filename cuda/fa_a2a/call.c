@@ -103,6 +103,26 @@ enum xst_status xsti_fa_check_exchange(const struct xst_fa_a2a_call *call, struc
     return check_owners(call, diag);
 }
 
+static enum xst_status check_pairs(const struct xst_fa_a2a_call *call, const struct xst_fa_a2a_choice *choice,
+                                   struct xst_diag *diag)
+{
+    XSTI_TRY(in_range("pairs", choice->pairs, 0, 1, diag));
+    if (!choice->pairs)
+        return XST_OK;
+    if (call->head_dim != 128)
+        return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a call: pairs with head_dim %lld; they exist for 128",
+                         (long long)call->head_dim);
+    if (choice->ctas % 2 != 0)
+        return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a call: ctas is %lld; pairs need an even number",
+                         (long long)choice->ctas);
+    if (call->key_lens != 0 && xsti_fa_pairs_split_batches(call, (int)(64 * choice->groups)))
+        return xsti_fail(diag, XST_ERR_RANGE,
+                         "fa-a2a call: pairs with key_lens, and an odd number of tiles of %lld rows in a batch: a pair "
+                         "would have two lengths",
+                         (long long)(64 * choice->groups));
+    return XST_OK;
+}
+
 enum xst_status xst_fa_a2a_call_check(const struct xst_fa_a2a_call *call, const struct xst_fa_a2a_choice *choice,
                                       struct xst_diag *diag)
 {
@@ -114,13 +134,18 @@ enum xst_status xst_fa_a2a_call_check(const struct xst_fa_a2a_call *call, const 
     XSTI_TRY(check_tensor("k", &call->k, call->head_dim, diag));
     XSTI_TRY(check_tensor("v", &call->v, call->head_dim, diag));
     XSTI_TRY(aligned("lse", call->lse, 4, 0, diag));
+    XSTI_TRY(aligned("key_lens", call->key_lens, 4, 0, diag));
     XSTI_TRY(in_range("groups", choice->groups, 2, 3, diag));
     XSTI_TRY(in_range("store", choice->store, XST_FA_A2A_STORE_ST16, XST_FA_A2A_STORE_PACED, diag));
     XSTI_TRY(in_range("ctas", choice->ctas, 1, MOST_COUNT, diag));
+    XSTI_TRY(check_pairs(call, choice, diag));
     XSTI_TRY(in_range("delay_ns", choice->delay_ns, 0, 1000000, diag));
     if (choice->slices < 1 || choice->slices > 16 || 16 % choice->slices != 0)
         return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a call: slices is %lld, not 1, 2, 4, 8 or 16",
                          (long long)choice->slices);
+    if (!(choice->drain_bytes_per_us >= 0) || !isfinite(choice->drain_bytes_per_us))
+        return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a call: drain_bytes_per_us is %g; a rate, or 0, is needed",
+                         choice->drain_bytes_per_us);
     return XST_OK;
 }
 
@@ -144,6 +169,15 @@ enum xst_status xst_fa_a2a_call_split(struct xst_fa_a2a_call *call, int64_t head
     return XST_OK;
 }
 
+/* Stores to other ranks make a CTA's own loads late, and a pair has half as many of them; attention alone is a little faster without
+ * (README.md). */
+static int pairs_pay(const struct xst_fa_a2a_call *call, const struct xst_fa_a2a_choice *choice)
+{
+    if (choice->store != XST_FA_A2A_STORE_PACED || call->head_dim != 128 || choice->ctas % 2 != 0)
+        return 0;
+    return call->key_lens == 0 || (call->row_first && !xsti_fa_pairs_split_batches(call, (int)(64 * choice->groups)));
+}
+
 /* Rates of the variants relative to each other, H200, README.md: rows times rate in full waves. */
 struct xst_fa_a2a_choice xst_fa_a2a_choose(const struct xst_fa_a2a_call *call, int64_t sm_count)
 {
@@ -163,5 +197,6 @@ struct xst_fa_a2a_choice xst_fa_a2a_choose(const struct xst_fa_a2a_call *call, i
             choice.store = call->ranks > 1 && waves > 1 ? XST_FA_A2A_STORE_PACED : XST_FA_A2A_STORE_ST16;
         }
     }
+    choice.pairs = pairs_pay(call, &choice);
     return choice;
 }

@@ -13,8 +13,10 @@ namespace xst {
  * Overlap: the scores of a block are computed while the previous block's output product runs.
  * PingPong: warpgroups take turns at the tensor cores, so that one's softmax runs beside the other's products.
  * Settle: all exponentials of a block end before the wait for the product that runs beside them.
+ * Cluster: CTAs that take neighbouring tiles and load keys and values for each other, 1 or 2.
  * Trace: the roles leave marks of what they did. */
-template <int D_, int Groups_, int BlockN_, bool Overlap_, bool PingPong_, bool Settle_, int Method_, bool Trace_>
+template <int D_, int Groups_, int BlockN_, bool Overlap_, bool PingPong_, bool Settle_, int Cluster_, int Method_,
+          bool Trace_>
 struct Config {
     static constexpr int D = D_;
     static constexpr int GROUPS = Groups_;
@@ -22,12 +24,18 @@ struct Config {
     static constexpr bool OVERLAP = Overlap_;
     static constexpr bool PING_PONG = PingPong_;
     static constexpr bool SETTLE = Settle_;
+    static constexpr int CLUSTER = Cluster_;
     static constexpr int METHOD = Method_;
     static constexpr bool TRACE = Trace_;
 
+    /* Warpgroups begin a tile together: one that has waited longer for its stores would stay a key block behind for tiles, and each
+     * wait for the stages that the other one holds. Whoever takes turns or does not wait for stores is in step anyway. */
+    static constexpr bool TOGETHER = METHOD != XSTI_FA_PACED && !PING_PONG;
+
     static constexpr int GROUP_ROWS = 64;
     static constexpr int BLOCK_M = GROUP_ROWS * GROUPS;
-    static constexpr int STAGES = 2;
+    static constexpr int K_STAGES = 2;
+    static constexpr int V_STAGES = 2;
     static constexpr int MATH_THREADS = 128 * GROUPS;
     static constexpr int THREADS = 128 + MATH_THREADS;
     static constexpr int WARPS = 4 * GROUPS; /* that compute */
@@ -48,13 +56,14 @@ struct Config {
     static constexpr int STAGE_8_ROWS_BYTES = 8 * STAGE_ROW_BYTES - 16;
     static constexpr int STAGE_GROUP_BYTES = GROUP_ROWS / 8 * STAGE_8_ROWS_BYTES;
 
+    static_assert(CLUSTER == 1 || (CLUSTER == 2 && D == 128), "a pair shares keys and values panel by panel");
     static_assert(D == 64 || D == 128, "head dimensions of this kernel are 64 and 128");
     static_assert(GROUPS == 2 || GROUPS == 3, "two or three warpgroups compute");
     static_assert(BLOCK_N % 16 == 0 && BLOCK_N <= 256, "a key block is a multiple of 16 and one tensor load");
 };
 
-/* Hardware barriers; 0 is __syncthreads. TURN + g: warpgroup g's turn at the tensor cores. */
-enum { NAMED_TURN = 1, NAMED_END = 4 };
+/* Hardware barriers; 0 is __syncthreads. TURN + g: warpgroup g's turn at the tensor cores. TILE: all that compute. */
+enum { NAMED_TURN = 1, NAMED_END = 4, NAMED_TILE = 5 };
 
 } // namespace xst
 

@@ -41,22 +41,48 @@ static void fill_walk(const struct xst_fa_a2a_call *call, int block_rows, struct
     }
 }
 
-/* Handed to the sending warp: tiles of the other ranks' walk steps behind which the same CTA has another tile to compute. A tile's
- * slices leave within three quarters of the time a tile takes, so that the staging is free in time when the next tile is a little
- * faster. */
-static void fill_handed(const struct xst_fa_a2a_choice *choice, int block_rows, struct xsti_fa_params *params)
+int64_t xsti_fa_grid(const struct xst_fa_a2a_choice *choice, int64_t tiles)
 {
-    const int64_t tiles = params->tile_first[params->ranks];
-    const int64_t followed = tiles > choice->ctas ? tiles - choice->ctas : 0;
+    const int64_t grid = tiles < choice->ctas ? tiles : choice->ctas;
+    return choice->pairs ? grid + grid % 2 : grid;
+}
+
+int xsti_fa_pairs_split_batches(const struct xst_fa_a2a_call *call, int block_rows)
+{
+    struct xsti_fa_params walk;
+    fill_walk(call, block_rows, &walk);
+    for (int64_t step = 0; call->batch > 1 && step < call->ranks; step++)
+        if ((walk.tile_first[step + 1] - walk.tile_first[step]) / call->batch % 2 != 0)
+            return 1;
+    return 0;
+}
+
+/* What paced stores go by. Handed to the sending warp: tiles of the other ranks' walk steps behind which the same CTA has another
+ * tile to compute. A tile's slices leave within three quarters of the time a tile takes, so that the staging is free in time when
+ * the next tile is a little faster; but the CTAs that send together no faster than the path drains. */
+static void fill_pace(const struct xst_fa_a2a_choice *choice, int block_rows, struct xsti_fa_params *params)
+{
+    const double cycles_per_us = 2000; /* at most; a slower clock only spreads a little more */
+    const double share = 0.9;          /* of the drain rate, u in (17) */
+    const int64_t tiles = params->tile_first[params->ranks], grid = xsti_fa_grid(choice, tiles);
+    const int64_t followed = tiles > grid ? tiles - grid : 0;
     const int64_t peers = params->tile_first[params->ranks - 1];
     const int64_t slices = block_rows / 16 * choice->slices;
     params->handed_tiles = (int32_t)(peers < followed ? peers : followed);
+    params->full_wave_tiles = (int32_t)(params->handed_tiles / grid * grid);
     params->slice_rows = (int32_t)(16 / choice->slices);
-    params->slice_share = (int32_t)ceil_div(slices * 4, 3);
+    params->slice_share = (uint32_t)(4294967296.0 * 0.75 / (double)slices);
+    if (choice->drain_bytes_per_us > 0) {
+        const double slice_bytes = (double)params->slice_rows * params->head_bytes;
+        const double cycles = slice_bytes / (share * choice->drain_bytes_per_us) * cycles_per_us; /* for each CTA */
+        params->slice_least = (uint32_t)fmin(cycles * (double)grid, 1e9);
+        params->slice_least_last =
+            (uint32_t)fmin(cycles * (double)(params->handed_tiles - params->full_wave_tiles), 1e9);
+    }
 }
 
-void xsti_fa_fill(const struct xst_fa_a2a_call *call, int block_rows, int block_keys,
-                  const struct xst_fa_a2a_choice *choice, struct xsti_fa_params *params_out)
+void xsti_fa_fill(const struct xst_fa_a2a_call *call, int block_rows, const struct xst_fa_a2a_choice *choice,
+                  struct xsti_fa_params *params_out)
 {
     struct xsti_fa_params params;
     memset(&params, 0, sizeof params);
@@ -72,6 +98,7 @@ void xsti_fa_fill(const struct xst_fa_a2a_call *call, int block_rows, int block_
     params.out_flip_bytes = call->out_flip_bytes;
     params.control = call->control[call->rank];
     params.lse = call->lse;
+    params.key_lens = call->key_lens;
     params.fixed_epoch = call->epoch;
     params.rank = (int32_t)call->rank;
     params.ranks = (int32_t)call->ranks;
@@ -81,9 +108,8 @@ void xsti_fa_fill(const struct xst_fa_a2a_call *call, int block_rows, int block_
     params.head_first = (int32_t)call->head_first;
     params.head_bytes = (int32_t)call->head_dim * 2;
     params.seq = (int32_t)call->seq;
-    params.key_blocks = (int32_t)ceil_div(call->key_len, block_keys);
-    params.key_tail = (int32_t)(call->key_len - (params.key_blocks - 1) * (int64_t)block_keys);
-    fill_handed(choice, block_rows, &params);
+    params.key_len = (int32_t)call->key_len;
+    fill_pace(choice, block_rows, &params);
     params.delay_ns = (uint32_t)choice->delay_ns;
     params.scale = (float)call->scale;
     params.scale_log2 = (float)(call->scale * 1.4426950408889634);

@@ -11,20 +11,23 @@
 #include "device/trace.h"
 #include "gpu/device.h"
 
-enum { XSTI_FA_VARIANT_COUNT = 4 };
+enum { XSTI_FA_VARIANT_COUNT = 6 };
+
+enum { XSTI_FA_D64, XSTI_FA_D128, XSTI_FA_D128_PAIRS, XSTI_FA_MODULE_COUNT };
 
 struct xst_fa_a2a_kernels {
     struct xsti_driver driver;
     struct xsti_device device;
-    CUmodule d64, d128, exchange;
-    CUmodule traced_d64, traced_d128;                       /* loaded when first asked for */
+    CUmodule modules[XSTI_FA_MODULE_COUNT];
+    CUmodule traced_modules[XSTI_FA_MODULE_COUNT]; /* loaded when first asked for */
+    CUmodule exchange;
     struct xsti_kernel attention[XSTI_FA_VARIANT_COUNT][3]; /* by store method */
     struct xsti_kernel attention_traced[XSTI_FA_VARIANT_COUNT][3];
     struct xsti_kernel push, push_traced, wait;
 };
 
 /* Keys of one inner step. */
-int64_t xsti_fa_block_keys(int64_t head_dim, int64_t groups);
+int64_t xsti_fa_block_keys(int64_t head_dim, const struct xst_fa_a2a_choice *choice);
 
 /* Once, before a launch with a ring. */
 enum xst_status xsti_fa_find_traced(struct xst_fa_a2a_kernels *kernels, struct xst_diag *diag);

@@ -12,49 +12,61 @@
 #define QUOTE_(x) #x
 
 struct variant {
-    int head_dim, groups, block_keys, shared_bytes;
+    int head_dim, groups, cluster, block_keys, shared_bytes;
     const char *name[3]; /* by store method */
     const char *traced_name[3];
 };
-#define NAME_(d, g, store) "xst_fa_d" QUOTE_(d) "_g" QUOTE_(g) "_" store
-#define X(d, g, keys, overlap, ping_pong, settle, shared)                                                              \
+#define NAME_(d, g, c, store) "xst_fa_d" QUOTE_(d) "_g" QUOTE_(g) "_c" QUOTE_(c) "_" store
+#define X(d, g, keys, overlap, ping_pong, settle, cluster, shared)                                                     \
     {d,                                                                                                                \
      g,                                                                                                                \
+     cluster,                                                                                                          \
      keys,                                                                                                             \
      shared,                                                                                                           \
-     {NAME_(d, g, "st16"), NAME_(d, g, "bulk"), NAME_(d, g, "paced")},                                                 \
-     {NAME_(d, g, "st16_traced"), NAME_(d, g, "bulk_traced"), NAME_(d, g, "paced_traced")}},
-static const struct variant variants[] = {XSTI_FA_VARIANTS_D64(X) XSTI_FA_VARIANTS_D128(X)};
+     {NAME_(d, g, cluster, "st16"), NAME_(d, g, cluster, "bulk"), NAME_(d, g, cluster, "paced")},                      \
+     {NAME_(d, g, cluster, "st16_traced"), NAME_(d, g, cluster, "bulk_traced"),                                        \
+      NAME_(d, g, cluster, "paced_traced")}},
+static const struct variant variants[] = {XSTI_FA_VARIANTS_D64(X) XSTI_FA_VARIANTS_D128(X)
+                                              XSTI_FA_VARIANTS_D128_PAIRS(X)};
 #undef X
 enum { VARIANT_COUNT = sizeof variants / sizeof variants[0], PUSH_THREADS = 512, WAIT_THREADS = 128 };
 
 _Static_assert((int)VARIANT_COUNT == (int)XSTI_FA_VARIANT_COUNT, "kernels.h has another count");
 
-/* Both are checked. */
-static int variant_of(int64_t head_dim, int64_t groups)
+/* All are checked. */
+static int variant_of(int64_t head_dim, const struct xst_fa_a2a_choice *choice)
 {
     int i = 0;
-    while (variants[i].head_dim != head_dim || variants[i].groups != groups)
+    while (variants[i].head_dim != head_dim || variants[i].groups != choice->groups ||
+           variants[i].cluster != 1 + choice->pairs)
         i++;
     return i;
 }
 
-int64_t xsti_fa_block_keys(int64_t head_dim, int64_t groups)
+int64_t xsti_fa_block_keys(int64_t head_dim, const struct xst_fa_a2a_choice *choice)
 {
-    return variants[variant_of(head_dim, groups)].block_keys;
+    return variants[variant_of(head_dim, choice)].block_keys;
+}
+
+/* The modules of variant i. */
+static CUmodule module_of(const struct xst_fa_a2a_kernels *kernels, int i, int traced)
+{
+    const int which =
+        variants[i].head_dim == 64 ? XSTI_FA_D64 : (variants[i].cluster == 1 ? XSTI_FA_D128 : XSTI_FA_D128_PAIRS);
+    return traced ? kernels->traced_modules[which] : kernels->modules[which];
 }
 
 static enum xst_status find_all(struct xst_fa_a2a_kernels *kernels, struct xst_diag *diag)
 {
     const struct xsti_device *const device = &kernels->device;
-    XSTI_TRY(xsti_module_load(device, "fa_a2a/kernel_d64", &kernels->d64, diag));
-    XSTI_TRY(xsti_module_load(device, "fa_a2a/kernel_d128", &kernels->d128, diag));
+    static const char *const names[] = {"fa_a2a/kernel_d64", "fa_a2a/kernel_d128", "fa_a2a/kernel_d128_pairs"};
+    for (int m = 0; m < XSTI_FA_MODULE_COUNT; m++)
+        XSTI_TRY(xsti_module_load(device, names[m], &kernels->modules[m], diag));
     XSTI_TRY(xsti_module_load(device, "fa_a2a/kernel_exchange", &kernels->exchange, diag));
     for (int i = 0; i < VARIANT_COUNT; i++)
         for (int store = 0; store < 3; store++)
-            XSTI_TRY(xsti_kernel_find(device, variants[i].head_dim == 64 ? kernels->d64 : kernels->d128,
-                                      variants[i].name[store], variants[i].shared_bytes, &kernels->attention[i][store],
-                                      diag));
+            XSTI_TRY(xsti_kernel_find(device, module_of(kernels, i, 0), variants[i].name[store],
+                                      variants[i].shared_bytes, &kernels->attention[i][store], diag));
     XSTI_TRY(xsti_kernel_find(device, kernels->exchange, "xst_fa_push", 0, &kernels->push, diag));
     return xsti_kernel_find(device, kernels->exchange, "xst_fa_wait", 0, &kernels->wait, diag);
 }
@@ -62,13 +74,14 @@ static enum xst_status find_all(struct xst_fa_a2a_kernels *kernels, struct xst_d
 enum xst_status xsti_fa_find_traced(struct xst_fa_a2a_kernels *kernels, struct xst_diag *diag)
 {
     const struct xsti_device *const device = &kernels->device;
-    XSTI_TRY(xsti_module_load(device, "fa_a2a/kernel_traced_d64", &kernels->traced_d64, diag));
-    XSTI_TRY(xsti_module_load(device, "fa_a2a/kernel_traced_d128", &kernels->traced_d128, diag));
+    static const char *const names[] = {"fa_a2a/kernel_traced_d64", "fa_a2a/kernel_traced_d128",
+                                        "fa_a2a/kernel_traced_d128_pairs"};
+    for (int m = 0; m < XSTI_FA_MODULE_COUNT; m++)
+        XSTI_TRY(xsti_module_load(device, names[m], &kernels->traced_modules[m], diag));
     for (int i = 0; i < VARIANT_COUNT; i++)
         for (int store = 0; store < 3; store++)
-            XSTI_TRY(xsti_kernel_find(device, variants[i].head_dim == 64 ? kernels->traced_d64 : kernels->traced_d128,
-                                      variants[i].traced_name[store], variants[i].shared_bytes,
-                                      &kernels->attention_traced[i][store], diag));
+            XSTI_TRY(xsti_kernel_find(device, module_of(kernels, i, 1), variants[i].traced_name[store],
+                                      variants[i].shared_bytes, &kernels->attention_traced[i][store], diag));
     return xsti_kernel_find(device, kernels->exchange, "xst_fa_push_traced", 0, &kernels->push_traced, diag);
 }
 
@@ -94,10 +107,10 @@ void xst_fa_a2a_close(struct xst_fa_a2a_kernels *kernels)
 {
     if (!kernels)
         return;
-    xsti_module_unload(&kernels->device, kernels->d64);
-    xsti_module_unload(&kernels->device, kernels->d128);
-    xsti_module_unload(&kernels->device, kernels->traced_d64);
-    xsti_module_unload(&kernels->device, kernels->traced_d128);
+    for (int m = 0; m < XSTI_FA_MODULE_COUNT; m++) {
+        xsti_module_unload(&kernels->device, kernels->modules[m]);
+        xsti_module_unload(&kernels->device, kernels->traced_modules[m]);
+    }
     xsti_module_unload(&kernels->device, kernels->exchange);
     xsti_device_close(&kernels->device);
     xsti_driver_close(&kernels->driver);
@@ -126,17 +139,16 @@ enum xst_status xsti_fa_launch(struct xst_fa_a2a_kernels *kernels, const struct 
     if (choice->ctas > kernels->device.sm_count)
         return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a call: ctas is %lld, the device has %d SMs",
                          (long long)choice->ctas, kernels->device.sm_count);
-    const int i = variant_of(call->head_dim, choice->groups);
-    xsti_fa_fill(call, 64 * variants[i].groups, variants[i].block_keys, choice, &params);
-    XSTI_TRY(xsti_fa_maps(&kernels->device, call, variants[i].block_keys, &params, diag));
-    const int64_t tiles = params.tile_first[params.ranks];
+    const int i = variant_of(call->head_dim, choice);
+    xsti_fa_fill(call, 64 * variants[i].groups, choice, &params);
+    XSTI_TRY(xsti_fa_maps(&kernels->device, call, variants[i].block_keys, variants[i].cluster == 2, &params, diag));
     const struct xsti_kernel *kernel = &kernels->attention[i][choice->store];
     params.wait_ns = (uint64_t)(limit_us * 1000);
     if (ring) {
         params.trace = *ring;
         kernel = &kernels->attention_traced[i][choice->store];
     }
-    return xsti_kernel_enqueue(&kernels->device, kernel, tiles < choice->ctas ? tiles : choice->ctas,
+    return xsti_kernel_enqueue(&kernels->device, kernel, xsti_fa_grid(choice, params.tile_first[params.ranks]),
                                128 + 128 * variants[i].groups, (size_t)variants[i].shared_bytes, &params,
                                (CUstream)stream, diag);
 }
@@ -179,7 +191,7 @@ enum xst_status xsti_fa_push(struct xst_fa_a2a_kernels *kernels, const struct xs
                          (unsigned long long)source);
     if (ctas < 1 || ctas > 65535)
         return xsti_fail(diag, XST_ERR_RANGE, "fa-a2a push: ctas is %lld, outside 1..65535", (long long)ctas);
-    xsti_fa_fill(call, 128, 128, &(struct xst_fa_a2a_choice){.slices = 1}, &params);
+    xsti_fa_fill(call, 128, &(struct xst_fa_a2a_choice){.slices = 1, .ctas = 1}, &params);
     params.source = source;
     params.wait_ns = (uint64_t)(limit_us * 1000);
     if (ring)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tensor maps: 64-column panels as a dimension of their own, so that one load fills a whole swizzled tile (device/tile.cuh).
+ * Tensor maps: 64-column panels as a dimension of their own, so that one load fills a whole swizzled tile (device/tile.cuh), or one
+ * panel of it, which is what a CTA of a pair loads of keys and values.
  */
 #include "fa_a2a/maps.h"
 
@@ -11,13 +12,14 @@ enum { TYPE_BF16 = 9, INTERLEAVE_NONE = 0, SWIZZLE_128B = 3, PROMOTE_L2_256B = 3
 
 static enum xst_status encode(const struct xsti_device *device, const char *what,
                               const struct xst_fa_a2a_tensor *tensor, const struct xst_fa_a2a_call *call, int64_t rows,
-                              int box_rows, struct xsti_fa_tensor_map *map_out, struct xst_diag *diag)
+                              int box_rows, int64_t box_panels, struct xsti_fa_tensor_map *map_out,
+                              struct xst_diag *diag)
 {
     const uint64_t panels = (uint64_t)call->head_dim / 64;
     const uint64_t sizes[5] = {64, (uint64_t)rows, panels, (uint64_t)call->heads, (uint64_t)call->batch};
     const uint64_t strides[4] = {(uint64_t)tensor->row_stride * 2, 128, (uint64_t)tensor->head_stride * 2,
                                  (uint64_t)tensor->batch_stride * 2};
-    const uint32_t box[5] = {64, (uint32_t)box_rows, (uint32_t)panels, 1, 1};
+    const uint32_t box[5] = {64, (uint32_t)box_rows, (uint32_t)box_panels, 1, 1};
     const uint32_t steps[5] = {1, 1, 1, 1, 1};
     CUtensorMap map;
     if (!device->driver->cuTensorMapEncodeTiled)
@@ -35,10 +37,11 @@ static enum xst_status encode(const struct xsti_device *device, const char *what
 }
 
 enum xst_status xsti_fa_maps(const struct xsti_device *device, const struct xst_fa_a2a_call *call, int block_keys,
-                             struct xsti_fa_params *params, struct xst_diag *diag)
+                             int pairs, struct xsti_fa_params *params, struct xst_diag *diag)
 {
+    const int64_t panels = call->head_dim / 64, at_once = pairs ? 1 : panels;
     XSTI_TRY(xsti_device_use(device, diag));
-    XSTI_TRY(encode(device, "q", &call->q, call, call->seq, 64, &params->q, diag));
-    XSTI_TRY(encode(device, "k", &call->k, call, call->key_len, block_keys, &params->k, diag));
-    return encode(device, "v", &call->v, call, call->key_len, block_keys, &params->v, diag);
+    XSTI_TRY(encode(device, "q", &call->q, call, call->seq, 64, panels, &params->q, diag));
+    XSTI_TRY(encode(device, "k", &call->k, call, call->key_len, block_keys, at_once, &params->k, diag));
+    return encode(device, "v", &call->v, call, call->key_len, block_keys, at_once, &params->v, diag);
 }

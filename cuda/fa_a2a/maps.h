@@ -12,6 +12,6 @@
 
 /* Fills the three maps of `params`. Rows from key_len on (keys) and from seq on (queries) are read as zeros. */
 enum xst_status xsti_fa_maps(const struct xsti_device *device, const struct xst_fa_a2a_call *call, int block_keys,
-                             struct xsti_fa_params *params, struct xst_diag *diag);
+                             int pairs, struct xsti_fa_params *params, struct xst_diag *diag);
 
 #endif

@@ -52,7 +52,7 @@ struct __attribute__((aligned(64))) xsti_fa_tensor_map {
 
 struct xsti_fa_params {
     struct xsti_fa_tensor_map q; /* (64, M, d / 64, h, B), box (64, 64, d / 64, 1, 1) */
-    struct xsti_fa_tensor_map k; /* the same with k_len rows, box (64, b_n, d / 64, 1, 1) */
+    struct xsti_fa_tensor_map k; /* the same with k_len rows, box (64, b_n, d / 64, 1, 1), pairs (64, b_n, 1, 1, 1) */
     struct xsti_fa_tensor_map v;
 
     uint64_t out[XSTI_FA_MOST_RANKS];     /* [p]: rank p's output (B, M_p, H, d) bf16, buffer 0, as mapped here */
@@ -61,6 +61,7 @@ struct xsti_fa_params {
     uint64_t control;                     /* struct xsti_fa_control of this rank */
     uint64_t lse;                         /* (B, h, M) float; 0: not wanted */
     uint64_t fixed_epoch;                 /* 0: the control block's epoch + 1 */
+    uint64_t key_lens;                    /* (B) int32: keys of each batch, at most key_len; 0: key_len for all */
     uint64_t source;                      /* push only: (B, M, h, d) bf16, contiguous */
 
     int32_t row_first[XSTI_FA_MOST_RANKS + 1];  /* off[p]: first row of rank p; [ranks] = M */
@@ -69,20 +70,23 @@ struct xsti_fa_params {
     int32_t rank;
     int32_t ranks;
     int32_t batch;
-    int32_t heads;        /* of this rank: h */
-    int32_t heads_total;  /* H */
-    int32_t head_first;   /* of this rank, in an output row */
-    int32_t head_bytes;   /* d * 2 */
-    int32_t seq;          /* M */
-    int32_t key_blocks;   /* ceil(k_len / b_n) */
-    int32_t key_tail;     /* keys in the last block, 1 .. b_n */
+    int32_t heads;       /* of this rank: h */
+    int32_t heads_total; /* H */
+    int32_t head_first;  /* of this rank, in an output row */
+    int32_t head_bytes;  /* d * 2 */
+    int32_t seq;         /* M */
+    int32_t key_len;
     int32_t handed_tiles; /* paced: tiles below this number are handed to the sending warp */
     int32_t slice_rows;   /* paced: rows that leave together, of 16 */
-    int32_t slice_share;  /* paced: the next rows leave one slice_share-th of a tile's time later */
-    uint32_t delay_ns;    /* tests: each warpgroup sleeps up to so long before each tile; 0: never */
-    float scale;          /* of the scores */
-    float scale_log2;     /* scale * log2(e) */
-    uint64_t wait_ns;     /* the launch ends when all peers have delivered, or after so long; 0: it does not wait */
+    uint32_t slice_share; /* paced: the next rows leave slice_share / 2^32 of a tile's time later */
+    uint32_t slice_least; /* paced: but no earlier than so many cycles; 0: as above */
+    uint32_t
+        slice_least_last; /* paced: the same where only some CTAs have a tile to hand over, from full_wave_tiles on */
+    int32_t full_wave_tiles;
+    uint32_t delay_ns; /* tests: each warpgroup sleeps up to so long before each tile; 0: never */
+    float scale;       /* of the scores */
+    float scale_log2;  /* scale * log2(e) */
+    uint64_t wait_ns;  /* the launch ends when all peers have delivered, or after so long; 0: it does not wait */
     struct xsti_trace_ring trace; /* of traced kernels */
 };
 

@@ -4,7 +4,6 @@
  */
 #include "fa_a2a/ref.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +19,17 @@ static int64_t at(const struct xsti_fa_problem *problem, int64_t rows, int64_t b
     return ((batch * rows + row) * problem->heads + head) * problem->head_dim;
 }
 
+static int64_t keys_of(const struct xsti_fa_problem *problem, int64_t batch)
+{
+    return problem->key_lens ? problem->key_lens[batch] : problem->key_len;
+}
+
 /* Scores of one query row; the scale goes to the sum, or rounded into k. */
 static void scores_of_row(const struct xsti_fa_problem *problem, const uint16_t *q, const uint16_t *k, int64_t batch,
                           int64_t head, int in_bf16, double *scores)
 {
-    for (int64_t key = 0; key < problem->key_len; key++) {
+    const int64_t keys = keys_of(problem, batch);
+    for (int64_t key = 0; key < keys; key++) {
         const uint16_t *const k_row = k + at(problem, problem->key_rows, batch, key, head);
         double sum = 0;
         for (int64_t i = 0; i < problem->head_dim; i++) {
@@ -38,18 +43,18 @@ static void scores_of_row(const struct xsti_fa_problem *problem, const uint16_t 
 static void one_row(const struct xsti_fa_problem *problem, const uint16_t *q, const uint16_t *k, const uint16_t *v,
                     int64_t batch, int64_t head, int in_bf16, double *weights, float *out, float *lse)
 {
-    assert(problem->key_len > 0);
+    const int64_t keys = keys_of(problem, batch);
     scores_of_row(problem, q, k, batch, head, in_bf16, weights);
-    double most = weights[0], total = 0;
-    for (int64_t key = 1; key < problem->key_len; key++)
+    double most = -INFINITY, total = 0;
+    for (int64_t key = 0; key < keys; key++)
         most = fmax(most, weights[key]);
-    for (int64_t key = 0; key < problem->key_len; key++)
+    for (int64_t key = 0; key < keys; key++)
         total += weights[key] = exp(weights[key] - most);
-    for (int64_t key = 0; key < problem->key_len; key++)
+    for (int64_t key = 0; key < keys; key++)
         weights[key] = in_bf16 ? rounded(weights[key] / total) : weights[key] / total;
     for (int64_t i = 0; i < problem->head_dim; i++) {
         double sum = 0;
-        for (int64_t key = 0; key < problem->key_len; key++)
+        for (int64_t key = 0; key < keys; key++)
             sum += weights[key] * xsti_bf16_to_float(v[at(problem, problem->key_rows, batch, key, head) + i]);
         out[i] = (float)(in_bf16 ? rounded(sum) : sum);
     }

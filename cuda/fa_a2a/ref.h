@@ -9,7 +9,8 @@
 
 #include "base/bf16.h"
 
-/* Contiguous (batch, rows, heads, head_dim) tensors; k and v have key_rows rows of which the first key_len take part. */
+/* Contiguous (batch, rows, heads, head_dim) tensors; k and v have key_rows rows of which the first key_len take part, or
+ * key_lens[batch]. No key at all: zeros, and minus infinity for lse. */
 struct xsti_fa_problem {
     int64_t batch;
     int64_t seq;
@@ -18,6 +19,7 @@ struct xsti_fa_problem {
     int64_t heads;
     int64_t head_dim;
     double scale;
+    const int32_t *key_lens; /* NULL: key_len for all */
 };
 
 /* In double precision from the bf16 inputs. lse (batch, heads, seq) may be NULL. XST_ERR_MEMORY is the only failure: -1. */

@@ -1,76 +1,118 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * role_load.cuh - one thread that feeds the warpgroups: Q once a tile, K and V block by block, from the last block to the first.
+ * role_load.cuh - three threads that feed the warpgroups: Q once a tile, K and V block by block, from the first block (the ragged
+ * one) to the last. A thread each, so that none waits for what another one waits for, and because a warp that computes nothing
+ * has 24 registers.
  *
- * K runs one block ahead of V, because the scores of a block are computed before the previous block's output product ends.
+ * Pairs. Both CTAs of a pair go through the same number of blocks, and a stage is free when the warps of both have let go of it,
+ * so that a stage of one is the same stage of the other. Where their tiles have the same head, which is nearly always, each loads
+ * one 64-column panel of a block into both; where a head ends between them each loads what it needs. Every CTA's own barrier
+ * expects the whole block either way. The other one's half may arrive before that is said: the barrier's phase cannot end before.
  */
 #ifndef XST_FA_A2A_ROLE_LOAD_CUH
 #define XST_FA_A2A_ROLE_LOAD_CUH
 
 #include "device/pipe.cuh"
+#include "device/tile.cuh"
 #include "fa_a2a/smem.cuh"
 #include "fa_a2a/walk.cuh"
 
 namespace xst {
 
-template <class C> struct Loader {
+__device__ __forceinline__ xsti_fault *fault_of(const xsti_fa_params &p)
+{
+    return &reinterpret_cast<xsti_fa_control *>(p.control)->fault;
+}
+
+template <class C> struct BlockLoader {
     SharedStorage<C> &smem;
     const xsti_fa_params &p;
-    xsti_fault *fault;
-    Ring<C::STAGES> k;
-    Ring<C::STAGES> v;
+    uint32_t uses; /* of the rings so far: use n of S stages is stage n % S in round n / S */
 
-    __device__ __forceinline__ void key(const Tile &tile, int block)
+    /* Rows from `row` on; those in front of the tensor are zeros. */
+    __device__ __forceinline__ void issue(const void *map, uint32_t to, uint32_t full, int row) const
     {
-        const uint32_t full = shared_address(&smem.k_full[k.stage]);
-        barrier_wait(shared_address(&smem.k_empty[k.stage]), k.parity ^ 1u, fault, XSTI_FA_ROLE_LOAD,
+        if constexpr (C::CLUSTER == 1) {
+            tensor_load_5d(to, map, full, 0, row, 0, smem.loading.head, smem.loading.batch, POLICY_EVICT_LAST);
+        } else {
+            constexpr uint32_t PANEL = C::BLOCK_N * PANEL_ROW_BYTES;
+            const uint32_t mine = blockIdx.x % 2;
+            if (smem.loading.shared) {
+                tensor_share_5d(to + mine * PANEL, map, full, 0, row, mine, smem.loading.head, smem.loading.batch, 3,
+                                POLICY_EVICT_LAST);
+                return;
+            }
+#pragma unroll
+            for (uint32_t panel = 0; panel < C::D / PANEL_COLS; panel++)
+                tensor_load_5d(to + panel * PANEL, map, full, 0, row, panel, smem.loading.head, smem.loading.batch,
+                               POLICY_EVICT_LAST);
+        }
+    }
+
+    __device__ __forceinline__ void key(uint32_t use, int row) const
+    {
+        const uint32_t stage = use % C::K_STAGES, full = shared_address(&smem.k_full[stage]);
+        barrier_wait(shared_address(&smem.k_empty[stage]), use / C::K_STAGES % 2 ^ 1u, fault_of(p), XSTI_FA_ROLE_LOAD,
                      XSTI_FA_PHASE_K_EMPTY);
         barrier_arrive_expect(full, C::KV_BYTES);
-        tensor_load_5d(shared_address(smem.k[k.stage]), &p.k, full, 0, block * C::BLOCK_N, 0, tile.head, tile.batch,
-                       POLICY_EVICT_LAST);
-        k.advance();
+        issue(&p.k, shared_address(smem.k[stage]), full, row);
     }
 
-    __device__ __forceinline__ void value(const Tile &tile, int block)
+    __device__ __forceinline__ void value(uint32_t use, int row) const
     {
-        const uint32_t full = shared_address(&smem.v_full[v.stage]);
-        barrier_wait(shared_address(&smem.v_empty[v.stage]), v.parity ^ 1u, fault, XSTI_FA_ROLE_LOAD,
+        const uint32_t stage = use % C::V_STAGES, full = shared_address(&smem.v_full[stage]);
+        barrier_wait(shared_address(&smem.v_empty[stage]), use / C::V_STAGES % 2 ^ 1u, fault_of(p), XSTI_FA_ROLE_LOAD,
                      XSTI_FA_PHASE_V_EMPTY);
         barrier_arrive_expect(full, C::KV_BYTES);
-        tensor_load_5d(shared_address(smem.v[v.stage]), &p.v, full, 0, block * C::BLOCK_N, 0, tile.head, tile.batch,
-                       POLICY_EVICT_LAST);
-        v.advance();
+        issue(&p.v, shared_address(smem.v[stage]), full, row);
     }
 
-    __device__ __forceinline__ void query(const Tile &tile, int group, uint32_t parity)
+    __device__ __forceinline__ void query(int group, uint32_t phase, int row) const
     {
         const uint32_t full = shared_address(&smem.q_full[group]);
-        barrier_wait(shared_address(&smem.q_empty[group]), parity ^ 1u, fault, XSTI_FA_ROLE_LOAD,
+        barrier_wait(shared_address(&smem.q_empty[group]), phase ^ 1u, fault_of(p), XSTI_FA_ROLE_LOAD,
                      XSTI_FA_PHASE_Q_EMPTY);
         barrier_arrive_expect(full, C::Q_GROUP_BYTES);
-        tensor_load_5d(shared_address(smem.q[group]), &p.q, full, 0, tile.row + group * C::GROUP_ROWS, 0, tile.head,
-                       tile.batch, POLICY_EVICT_FIRST);
+        tensor_load_5d(shared_address(smem.q[group]), &p.q, full, 0, row + group * C::GROUP_ROWS, 0, smem.loading.head,
+                       smem.loading.batch, POLICY_EVICT_FIRST);
+    }
+
+    /* `phase`: of the Q slots. Answers whether the tile has keys; without, nothing is loaded. */
+    __device__ __forceinline__ bool tile(int index, uint32_t phase)
+    {
+        const Tile at = tile_of<C>(p, index);
+        smem.loading.head = at.head;
+        smem.loading.batch = at.batch;
+        if constexpr (C::CLUSTER == 2) {
+            const Tile other = tile_of<C>(p, index ^ 1);
+            smem.loading.shared = other.head == smem.loading.head && other.batch == smem.loading.batch;
+        }
+        const Keys keys = keys_of<C>(p, smem.loading.batch);
+        int row = -keys.missing;
+        if (keys.blocks == 0)
+            return false;
+        key(uses, row);
+        for (int group = 0; group < C::GROUPS; group++)
+            query(group, phase, at.row);
+        for (int left = keys.blocks - 1; left >= 0; left--) {
+            if (left > 0)
+                key(uses + 1, row + C::BLOCK_N);
+            value(uses, row);
+            uses++;
+            row += C::BLOCK_N;
+        }
+        return true;
     }
 };
 
-template <class C>
-__device__ __forceinline__ void role_load(SharedStorage<C> &smem, const xsti_fa_params &p, xsti_fault *fault)
+/* One thread. */
+template <class C> __device__ __forceinline__ void role_load(SharedStorage<C> &smem, const xsti_fa_params &p)
 {
-    Loader<C> load = {smem, p, fault, {}, {}};
-    uint32_t parity = 0;
-    const int tiles = p.tile_first[p.ranks];
-    for (int index = blockIdx.x; index < tiles; index += grid_ctas()) {
-        const Tile tile = tile_at(p, index, C::BLOCK_M);
-        load.key(tile, p.key_blocks - 1);
-        for (int group = 0; group < C::GROUPS; group++)
-            load.query(tile, group, parity);
-        for (int block = p.key_blocks - 1; block > 0; block--) {
-            load.key(tile, block - 1);
-            load.value(tile, block);
-        }
-        load.value(tile, 0);
-        parity ^= 1u;
-    }
+    BlockLoader<C> load = {smem, p, 0};
+    uint32_t phase = 0;
+    for (int index = blockIdx.x; pair_begins<C>(index) < p.tile_first[p.ranks]; index += grid_ctas())
+        if (load.tile(index, phase))
+            phase ^= 1u;
 }
 
 } // namespace xst

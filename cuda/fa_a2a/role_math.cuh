@@ -2,8 +2,8 @@
  *
  * role_math.cuh - one warpgroup's work: scores, softmax and output sums of its 64 rows of every tile, then the epilogue.
  *
- * Per tile, blocks from the last (the ragged one, the only one that is masked) to the first:
- *   overlap:  S = Q K_j and O += P V_(j+1) are issued together; the softmax of S runs while the second is under way.
+ * Per tile, blocks from the first (the ragged one, the only one that is masked) to the last:
+ *   overlap:  S = Q K_j and O += P V_(j-1) are issued together; the softmax of S runs while the second is under way.
  *   serial:   S = Q K_j; softmax; O += P V_j; each waited for (fewer live registers, so three warpgroups fit).
  */
 #ifndef XST_FA_A2A_ROLE_MATH_CUH
@@ -18,6 +18,13 @@
 
 namespace xst {
 
+/* What a matrix descriptor takes of a shared address. In a pair the bits above hold the CTA's rank, and would end up in the
+ * distance of panels that a descriptor of V carries there. */
+template <class C> __device__ __forceinline__ uint32_t matrix_address(uint32_t shared)
+{
+    return C::CLUSTER == 2 ? shared & 0x3ffff : shared;
+}
+
 template <class C> struct Math {
     const xsti_fa_params &p;
     xsti_fault *fault;
@@ -26,8 +33,8 @@ template <class C> struct Math {
     uint32_t lane;
     uint32_t warp; /* in the warpgroup */
     uint64_t q_descriptor;
-    Ring<C::STAGES> k;
-    Ring<C::STAGES> v;
+    Ring<C::K_STAGES> k;
+    Ring<C::V_STAGES> v;
     uint32_t q_parity;
     uint64_t flip; /* bytes to the output buffer of this call */
     uint32_t late; /* traced: cycles that operands of this tile were late */
@@ -95,11 +102,31 @@ template <class C> struct Math {
         return base + static_cast<uint32_t>(offsetof(Storage, destinations)) + ((group * 4 + warp) * 16 + lane) * 8;
     }
 
+    /* A tile behind the last one is the partner's, computed to keep the pair in step: no work of the call's. */
+    __device__ __forceinline__ void mark(xst_trace_what what, int index, uint32_t value = 0)
+    {
+        if (C::CLUSTER == 1 || index < p.tile_first[p.ranks])
+            trace.mark(p.trace, what, index, value);
+        else
+            trace.mark(p.trace, XST_TRACE_IDLE, TRACE_NO_TILE);
+    }
+
     /* One arrival a warp: a warp's own wait says nothing about the reads of the other three. */
     __device__ __forceinline__ void release(uint32_t barrier) const
     {
         if (lane == 0)
             barrier_arrive(barrier);
+    }
+
+    /* Of keys or values: in a pair both CTAs load for this one. */
+    __device__ __forceinline__ void release_block(uint32_t barrier) const
+    {
+        if constexpr (C::CLUSTER == 2) {
+            if (lane < 2)
+                barrier_arrive_cluster(cluster_address(barrier, lane));
+        } else {
+            release(barrier);
+        }
     }
 
     __device__ __forceinline__ void wait_full(uint32_t barrier, uint32_t parity, uint32_t phase)
@@ -128,7 +155,7 @@ template <class C> struct Math {
     /* Issues S = Q K^T of the current K stage. */
     __device__ __forceinline__ void issue_scores(float (&s)[C::BLOCK_N / 2]) const
     {
-        const uint64_t kd = descriptor_k_major(k_tile());
+        const uint64_t kd = descriptor_k_major(matrix_address<C>(k_tile()));
         Mma<C::BLOCK_N>::template ss<false>(s, q_descriptor, kd);
 #pragma unroll
         for (int i = 1; i < C::D / 16; i++)
@@ -140,7 +167,7 @@ template <class C> struct Math {
     /* Issues O += P V of the current V stage. */
     __device__ __forceinline__ void issue_output(float (&o)[C::D / 2], const uint32_t (&w)[C::BLOCK_N / 4]) const
     {
-        const uint64_t vd = descriptor_mn_major<C::BLOCK_N>(v_tile());
+        const uint64_t vd = descriptor_mn_major<C::BLOCK_N>(matrix_address<C>(v_tile()));
 #pragma unroll
         for (int i = 0; i < C::BLOCK_N / 16; i++)
             Mma<C::D>::rs(o, &w[4 * i], vd + step_mn_major(i));
@@ -176,7 +203,8 @@ template <class C> struct Math {
     __device__ __forceinline__ void tile(const Tile &tile, int index);
     __device__ __forceinline__ void finish(const Tile &tile, int index, float (&o)[C::D / 2], RowState &row);
     __device__ __forceinline__ void take_staging(int index);
-    __device__ __forceinline__ void step(int block, float (&s)[C::BLOCK_N / 2], float (&o)[C::D / 2],
+    __device__ __forceinline__ void sums(int index, const Keys &keys, float (&o)[C::D / 2], RowState &row);
+    __device__ __forceinline__ void step(int left, float (&s)[C::BLOCK_N / 2], float (&o)[C::D / 2],
                                          uint32_t (&w)[C::BLOCK_N / 4], RowState &row);
 };
 
@@ -192,7 +220,7 @@ template <class C> __device__ __forceinline__ void Math<C>::take_staging(int ind
             barrier_wait(sent(), (before / grid_ctas()) & 1u, fault, XSTI_FA_ROLE_MATH, XSTI_FA_PHASE_SENT);
     }
     if constexpr (C::METHOD != XSTI_FA_STORE_16)
-        trace.mark(p.trace, XST_TRACE_SLOT, index);
+        mark(XST_TRACE_SLOT, index);
 }
 
 template <class C>
@@ -221,14 +249,14 @@ __device__ __forceinline__ void Math<C>::finish(const Tile &tile, int index, flo
         if (lane < 16)
             shared_store_8(destination(), address);
         __syncwarp();
-        trace.mark(p.trace, XST_TRACE_STAGE, index);
+        mark(XST_TRACE_STAGE, index);
         release(staged());
         return;
     }
     if constexpr (C::METHOD == XSTI_FA_BULK)
         fence_proxy_async_shared();
     __syncwarp();
-    trace.mark(p.trace, XST_TRACE_STAGE, index);
+    mark(XST_TRACE_STAGE, index);
     if constexpr (C::METHOD == XSTI_FA_BULK) {
         store_rows_bulk<C>(staging(), address, lane);
         bulk_commit();
@@ -236,12 +264,12 @@ __device__ __forceinline__ void Math<C>::finish(const Tile &tile, int index, flo
         store_rows_16<C>(staging(), address, lane);
     }
     if constexpr (C::TRACE)
-        trace.mark(p.trace, XST_TRACE_ISSUE, index, remote_bytes<C>(p, first + static_cast<int>(lane), lane));
+        mark(XST_TRACE_ISSUE, index, remote_bytes<C>(p, first + static_cast<int>(lane), lane));
 }
 
-/* A further block: its scores and softmax, and the output product of the block before. */
+/* A further block, `left` of them behind it: its scores and softmax, and the output product of the block before. */
 template <class C>
-__device__ __forceinline__ void Math<C>::step(int block, float (&s)[C::BLOCK_N / 2], float (&o)[C::D / 2],
+__device__ __forceinline__ void Math<C>::step(int left, float (&s)[C::BLOCK_N / 2], float (&o)[C::D / 2],
                                               uint32_t (&w)[C::BLOCK_N / 4], RowState &row)
 {
     float factor[2];
@@ -259,8 +287,8 @@ __device__ __forceinline__ void Math<C>::step(int block, float (&s)[C::BLOCK_N /
         give_turn();
         mma_wait<1>();
         hold(s);
-        release(k_empty());
-        if (block == 0)
+        release_block(k_empty());
+        if (left == 0)
             release(q_empty());
         raise = softmax_next(s, row, p.scale_log2, factor);
         hold(s); /* the exponentials belong before the wait, beside the running product */
@@ -277,7 +305,7 @@ __device__ __forceinline__ void Math<C>::step(int block, float (&s)[C::BLOCK_N /
     }
     hold(o);
     hold(w);
-    release(v_empty());
+    release_block(v_empty());
     v.advance();
     if constexpr (!C::OVERLAP) {
         wait_key();
@@ -287,8 +315,8 @@ __device__ __forceinline__ void Math<C>::step(int block, float (&s)[C::BLOCK_N /
         give_turn();
         mma_wait<0>();
         hold(s);
-        release(k_empty());
-        if (block == 0)
+        release_block(k_empty());
+        if (left == 0)
             release(q_empty());
         raise = softmax_next(s, row, p.scale_log2, factor);
     }
@@ -298,39 +326,37 @@ __device__ __forceinline__ void Math<C>::step(int block, float (&s)[C::BLOCK_N /
         scale_rows(o, factor);
 }
 
-template <class C> __device__ __forceinline__ void Math<C>::tile(const Tile &tile, int index)
+/* Output sums and softmax state of the tile's rows over all keys, of which there is at least one. */
+template <class C>
+__device__ __forceinline__ void Math<C>::sums(int index, const Keys &keys, float (&o)[C::D / 2], RowState &row)
 {
     float s[C::BLOCK_N / 2];
-    float o[C::D / 2];
     uint32_t w[C::BLOCK_N / 4];
-    RowState row;
 
-#pragma unroll
-    for (int i = 0; i < C::D / 2; i++)
-        o[i] = 0.0f;
-
+    if constexpr (C::TOGETHER)
+        named_sync(NAMED_TILE, C::MATH_THREADS);
     barrier_wait(q_full(), q_parity, fault, XSTI_FA_ROLE_MATH, XSTI_FA_PHASE_Q_FULL);
     q_parity ^= 1u;
 
-    /* the last block of keys: the only one that can be ragged */
+    /* the first block of keys: the only one that can be ragged */
     wait_key();
-    trace.mark(p.trace, XST_TRACE_LOAD, index);
+    mark(XST_TRACE_LOAD, index);
     late = 0;
     mma_begin();
     issue_scores(s);
     mma_wait<0>();
     hold(s);
-    release(k_empty());
+    release_block(k_empty());
+    if (keys.blocks == 1)
+        release(q_empty());
     k.advance();
-    if (p.key_tail < C::BLOCK_N)
-        mask_columns(s, p.key_tail, static_cast<int>(lane % 4) * 2);
+    if (keys.missing > 0)
+        mask_columns(s, keys.missing, static_cast<int>(lane % 4) * 2);
     softmax_first(s, row, p.scale_log2);
     pack(s, w);
 
-    for (int block = p.key_blocks - 2; block >= 0; block--)
-        step(block, s, o, w, row);
-    if (p.key_blocks == 1)
-        release(q_empty());
+    for (int left = keys.blocks - 2; left >= 0; left--)
+        step(left, s, o, w, row);
 
     wait_value();
     hold(o);
@@ -339,9 +365,27 @@ template <class C> __device__ __forceinline__ void Math<C>::tile(const Tile &til
     issue_output(o, w);
     mma_wait<0>();
     hold(o);
-    release(v_empty());
+    release_block(v_empty());
     v.advance();
-    trace.mark(p.trace, XST_TRACE_MATH, index, late);
+    mark(XST_TRACE_MATH, index, late);
+}
+
+template <class C> __device__ __forceinline__ void Math<C>::tile(const Tile &tile, int index)
+{
+    float o[C::D / 2];
+    RowState row;
+    const Keys keys = keys_of<C>(p, tile.batch);
+#pragma unroll
+    for (int i = 0; i < C::D / 2; i++)
+        o[i] = 0.0f;
+    if (keys.blocks > 0) {
+        sums(index, keys, o, row);
+    } else {
+        /* no keys: zeros, and the logarithm of a sum of nothing; the four threads of a row add up to 1 */
+        row.top[0] = row.top[1] = -CUDART_INF_F;
+        row.sum[0] = row.sum[1] = 0.25f;
+        mark(XST_TRACE_MATH, index);
+    }
     finish(tile, index, o, row);
 }
 

@@ -4,7 +4,9 @@
  *
  * What an SM has stored and the link has not drained yet stands in front of the SM's own loads (docs/notes/0006), so a tile that
  * leaves at once makes the next tile's keys late, and the warps that computed it wait for their stores besides. Here a few rows
- * leave at a time. How far apart is nobody's guess: the warp takes the time from one staged tile to the next as the time a tile has.
+ * leave at a time. How far apart is nobody's guess: the warp takes the time from one staged tile to the next as the time a tile has,
+ * and where the plan knows what the path drains, slices do not leave faster than that: what is sent too early stands in front of
+ * everybody's loads, what is sent late only keeps the next tile from its staging.
  *
  * The computing warps leave each row's destination beside the staged rows: the registers of a warp that computes nothing are few.
  * Tiles whose rows all stay on the device, and each CTA's last one, are not handed over: role_math stores them itself.
@@ -70,7 +72,8 @@ template <class C> __device__ __forceinline__ void role_send(SharedStorage<C> &s
         parity ^= 1u;
         trace.mark(p.trace, XST_TRACE_IDLE, index);
         const uint32_t now = short_clock();
-        const uint32_t interval = (now - begin) / p.slice_share;
+        const uint32_t interval =
+            max(__umulhi(now - begin, p.slice_share), index < p.full_wave_tiles ? p.slice_least : p.slice_least_last);
         uint32_t due = 0;
         begin = now;
 #pragma unroll 1

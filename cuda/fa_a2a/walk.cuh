@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * walk.cuh - tile number to (batch, head, first row), in the order the host laid out.
+ * walk.cuh - tile number to (batch, head, first row), in the order the host laid out; and the keys that go with it.
  */
 #ifndef XST_FA_A2A_WALK_CUH
 #define XST_FA_A2A_WALK_CUH
@@ -15,6 +15,12 @@ struct Tile {
     int row;  /* first */
 };
 
+/* First of the two neighbouring tiles that a pair of CTAs has; without pairs the tile itself. */
+template <class C> __device__ __forceinline__ int pair_begins(int index)
+{
+    return C::CLUSTER == 2 ? index & ~1 : index;
+}
+
 /* A walk step is one destination: its row blocks fastest, then heads, then batch. */
 __device__ __forceinline__ Tile tile_at(const xsti_fa_params &p, int index, int block_rows)
 {
@@ -25,6 +31,35 @@ __device__ __forceinline__ Tile tile_at(const xsti_fa_params &p, int index, int 
     const int blocks = (p.tile_first[step + 1] - p.tile_first[step]) / (p.batch * p.heads);
     const int column = in_step / blocks;
     return {column / p.heads, column % p.heads, (p.block_first[step] + in_step % blocks) * block_rows};
+}
+
+/* The same for a CTA whose partner may have the walk's last tile: what lies behind that is computed to keep the pair in step, for
+ * rows that the sequence does not have, and stored nowhere. */
+template <class C> __device__ __forceinline__ Tile tile_of(const xsti_fa_params &p, int index)
+{
+    if constexpr (C::CLUSTER == 1)
+        return tile_at(p, index, C::BLOCK_M);
+    const int last = p.tile_first[p.ranks] - 1;
+    Tile tile = tile_at(p, min(index, last), C::BLOCK_M);
+    if (index > last)
+        tile.row = p.seq;
+    return tile;
+}
+
+/* Keys of a tile: blocks of C::BLOCK_N that end with the batch's last key. The first one begins `missing` rows before the tensor,
+ * so that no row behind the last key is ever read. */
+struct Keys {
+    int blocks;
+    int missing;
+};
+
+template <class C> __device__ __forceinline__ Keys keys_of(const xsti_fa_params &p, int batch)
+{
+    int count = p.key_len;
+    if (p.key_lens != 0)
+        count = max(0, min(count, reinterpret_cast<const int32_t *>(p.key_lens)[batch]));
+    const int blocks = (count + C::BLOCK_N - 1) / C::BLOCK_N;
+    return {blocks, blocks * C::BLOCK_N - count};
 }
 
 } // namespace xst

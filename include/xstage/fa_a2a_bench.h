@@ -47,15 +47,18 @@ struct xst_fa_a2a_bench {
     int64_t ranks; /* 2 .. 8 */
     enum xst_target target;
     int64_t groups; /* warpgroups; 0: xst_fa_a2a_choose */
+    int64_t pairs;  /* CTAs that share keys and values: 0 xst_fa_a2a_choose, 1 never, 2 always, attention alone too */
     int64_t slices; /* paced */
     int64_t rounds; /* a median is taken over */
     int64_t calls;  /* back to back in a round; 0: about 10 ms */
     uint64_t seed;
+    double drain_bytes_per_us; /* R of the path, which paces paced stores; 0: not known */
 };
 
 struct xst_fa_a2a_bench_row {
     enum xst_fa_a2a_variant variant;
     int64_t groups;
+    int64_t pairs;    /* 1: CTAs share keys and values */
     int64_t calls;    /* n of a round */
     double median_us; /* of one call, back to back, remote-visible */
     double min_us;

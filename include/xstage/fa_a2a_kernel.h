@@ -41,11 +41,16 @@ struct xst_fa_a2a_tensor {
     int64_t head_stride;
 };
 
-/* One rank's call. */
+/* One rank's call.
+ *
+ * key_lens is read when the kernel runs, so that a graph that is replayed follows what stands there then; numbers outside
+ * 0 .. key_len are taken as the nearer of the two. A batch without keys gives zeros, and minus infinity for lse. */
 struct xst_fa_a2a_call {
     int64_t batch;
-    int64_t seq;         /* M: query rows, all of them here */
-    int64_t key_len;     /* keys that take part; k and v have at least so many rows, what lies behind is never read */
+    int64_t seq;     /* M: query rows, all of them here */
+    int64_t key_len; /* keys that take part; k and v have at least so many rows, what lies behind is never read */
+    uint64_t
+        key_lens; /* (B) int32 in memory the device reads: keys of each batch instead, 0 .. key_len; 0: key_len for all */
     int64_t heads;       /* h: of this rank */
     int64_t heads_total; /* H: of an output row */
     int64_t head_first;  /* where this rank's heads begin in an output row */
@@ -69,9 +74,14 @@ struct xst_fa_a2a_call {
 struct xst_fa_a2a_choice {
     int64_t groups; /* warpgroups that compute, 64 rows of a tile each: 2 or 3 */
     enum xst_fa_a2a_store store;
-    int64_t slices;   /* paced: pieces that 16 rows of a tile leave in, 1, 2, 4, 8 or 16 */
-    int64_t ctas;     /* of the persistent grid; at most one per SM */
-    int64_t delay_ns; /* for tests: warpgroups sleep up to so long before each tile; else 0 */
+    int64_t slices; /* paced: pieces that 16 rows of a tile leave in, 1, 2, 4, 8 or 16 */
+    int64_t ctas;   /* of the persistent grid; at most one per SM */
+    int64_t
+        pairs; /* 1: CTAs 2 n and 2 n + 1 load keys and values for each other; d = 128, ctas even, and with key_lens an
+                         even number of tiles in each batch of each step of the walk */
+    double
+        drain_bytes_per_us; /* paced: R of the path; slices of all CTAs leave at nine tenths of it at most. 0: not known */
+    int64_t delay_ns;       /* for tests: warpgroups sleep up to so long before each tile; else 0 */
 };
 
 /* Bytes of a control block: device memory, zero before the first call, one per rank, writable by all ranks. */
@@ -91,8 +101,8 @@ enum xst_status xst_fa_a2a_call_check(const struct xst_fa_a2a_call *call, const 
                                       struct xst_diag *diag);
 
 /* The choice a table of measured rates makes for a device with `sm_count` SMs: warpgroups by the fill of the last wave, paced
- * stores where other ranks own rows and there is more than one wave, else 16-byte stores at once, one CTA per SM. Valid when the
- * call's shape is. */
+ * stores where other ranks own rows and there is more than one wave, else 16-byte stores at once, pairs where they are allowed
+ * and stores would make keys late, one CTA per SM. Valid when the call's shape is. */
 struct xst_fa_a2a_choice xst_fa_a2a_choose(const struct xst_fa_a2a_call *call, int64_t sm_count);
 
 /* The kernels, loaded on one device. */

@@ -652,16 +652,16 @@ class xst_rate(Structure):
 class xst_fa_a2a_bench(Structure):
     _fields_ = [
         ("batch", c_int64), ("heads_total", c_int64), ("head_dim", c_int64), ("seq", c_int64), ("ranks", c_int64),
-        ("target", c_int), ("groups", c_int64), ("slices", c_int64), ("rounds", c_int64), ("calls", c_int64),
-        ("seed", c_uint64)
+        ("target", c_int), ("groups", c_int64), ("pairs", c_int64), ("slices", c_int64), ("rounds", c_int64),
+        ("calls", c_int64), ("seed", c_uint64), ("drain_bytes_per_us", c_double)
     ]
 
 
 class xst_fa_a2a_bench_row(Structure):
     _fields_ = [
-        ("variant", c_int), ("groups", c_int64), ("calls", c_int64), ("median_us", c_double), ("min_us", c_double),
-        ("max_us", c_double), ("sender_us", c_double), ("visible_us", c_double), ("tflops", c_double),
-        ("drain_bytes_per_us", c_double), ("residual_us", c_double), ("residual_frac", c_double),
+        ("variant", c_int), ("groups", c_int64), ("pairs", c_int64), ("calls", c_int64), ("median_us", c_double),
+        ("min_us", c_double), ("max_us", c_double), ("sender_us", c_double), ("visible_us", c_double),
+        ("tflops", c_double), ("drain_bytes_per_us", c_double), ("residual_us", c_double), ("residual_frac", c_double),
         ("hiding_ratio", c_double), ("speedup", c_double)
     ]
 
@@ -674,8 +674,8 @@ class xst_fa_a2a_tensor(Structure):
 
 class xst_fa_a2a_call(Structure):
     _fields_ = [
-        ("batch", c_int64), ("seq", c_int64), ("key_len", c_int64), ("heads", c_int64), ("heads_total", c_int64),
-        ("head_first", c_int64), ("head_dim", c_int64), ("rank", c_int64), ("ranks", c_int64),
+        ("batch", c_int64), ("seq", c_int64), ("key_len", c_int64), ("key_lens", c_uint64), ("heads", c_int64),
+        ("heads_total", c_int64), ("head_first", c_int64), ("head_dim", c_int64), ("rank", c_int64), ("ranks", c_int64),
         ("row_first", POINTER(c_int64)), ("scale", c_double), ("q", xst_fa_a2a_tensor), ("k", xst_fa_a2a_tensor),
         ("v", xst_fa_a2a_tensor), ("out", POINTER(c_uint64)), ("out_flip_bytes", c_uint64), ("lse", c_uint64),
         ("control", POINTER(c_uint64)), ("epoch", c_uint64)
@@ -684,7 +684,8 @@ class xst_fa_a2a_call(Structure):
 
 class xst_fa_a2a_choice(Structure):
     _fields_ = [
-        ("groups", c_int64), ("store", c_int), ("slices", c_int64), ("ctas", c_int64), ("delay_ns", c_int64)
+        ("groups", c_int64), ("store", c_int), ("slices", c_int64), ("ctas", c_int64), ("pairs", c_int64),
+        ("drain_bytes_per_us", c_double), ("delay_ns", c_int64)
     ]
 
 

@@ -19,6 +19,14 @@ expect 2 bench fa-a2a --head-dim 96
 err_has 'head_dim is 96; kernels exist for 64 and 128'
 expect 2 bench fa-a2a --groups 1
 err_has 'groups is 1'
+expect 2 bench fa-a2a --pairs sometimes
+err_has 'auto'
+expect 2 bench fa-a2a --pairs always --head-dim 64
+err_has 'pairs with head_dim 64; they exist for 128'
+expect 2 bench fa-a2a --profile none-such
+err_has 'none-such'
+expect 2 bench moe --pairs always
+err_has '--pairs does not go with moe; it belongs to fa-a2a'
 expect 2 bench fa-a2a --seq 1K,2K --trace t.json
 err_has '--trace takes one shape, not several'
 expect 2 bench fa-a2a --seq 1K --trace t.json --trace-variants serial

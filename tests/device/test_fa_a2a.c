@@ -84,6 +84,7 @@ struct inputs {
     struct xsti_fa_problem problem;
     uint16_t *host[3]; /* q, k, v */
     uint64_t at[3];
+    uint64_t key_lens; /* of the problem, on the device; 0 none */
 };
 
 static int64_t rows_of(const struct xsti_fa_problem *problem, int tensor)
@@ -97,12 +98,17 @@ static struct inputs make_inputs(struct xsti_fa_problem problem, float amplitude
     for (int t = 0; t < 3; t++) {
         const int64_t count = problem.batch * rows_of(&problem, t) * problem.heads * problem.head_dim;
         in.host[t] = noise_tensor(count, t == 0 ? amplitude : 1.0f);
-        if (t == 2 && problem.key_rows > problem.key_len) /* what lies behind key_len is never read */
-            for (int64_t b = 0; b < problem.batch; b++)
-                memset(in.host[t] + (b * problem.key_rows + problem.key_len) * problem.heads * problem.head_dim, 0xff,
-                       (size_t)((problem.key_rows - problem.key_len) * problem.heads * problem.head_dim) * 2);
+        for (int64_t b = 0; b < problem.batch && t > 0; b++) { /* what lies behind the keys is never read */
+            const int64_t keys = problem.key_lens ? problem.key_lens[b] : problem.key_len;
+            memset(in.host[t] + (b * problem.key_rows + keys) * problem.heads * problem.head_dim, 0xff,
+                   (size_t)((problem.key_rows - keys) * problem.heads * problem.head_dim) * 2);
+        }
         in.at[t] = alloc((size_t)count * 2);
         upload(in.at[t], in.host[t], (size_t)count * 2);
+    }
+    if (problem.key_lens) {
+        in.key_lens = alloc((size_t)problem.batch * 4);
+        upload(in.key_lens, problem.key_lens, (size_t)problem.batch * 4);
     }
     return in;
 }
@@ -113,6 +119,7 @@ static void free_inputs(struct inputs *in)
         free(in->host[t]);
         xsti_device_free(&device, in->at[t]);
     }
+    xsti_device_free(&device, in->key_lens);
 }
 
 static struct xst_fa_a2a_tensor tensor_of(const struct inputs *in, int t)
@@ -128,6 +135,7 @@ static struct xst_fa_a2a_call call_of(const struct inputs *in)
     return (struct xst_fa_a2a_call){.batch = p->batch,
                                     .seq = p->seq,
                                     .key_len = p->key_len,
+                                    .key_lens = in->key_lens,
                                     .heads = p->heads,
                                     .heads_total = p->heads,
                                     .head_dim = p->head_dim,
@@ -141,6 +149,26 @@ static struct xst_fa_a2a_call call_of(const struct inputs *in)
 static struct xst_fa_a2a_choice choice_of(int64_t groups, enum xst_fa_a2a_store store, int64_t ctas)
 {
     return (struct xst_fa_a2a_choice){.groups = groups, .store = store, .slices = 4, .ctas = ctas};
+}
+
+/* The same in pairs, on whole pairs of CTAs. */
+static struct xst_fa_a2a_choice in_pairs(struct xst_fa_a2a_choice choice)
+{
+    choice.pairs = 1;
+    choice.ctas += choice.ctas % 2;
+    return choice;
+}
+
+/* What can be chosen for a head dimension: groups 2 and 3, each alone, and at d = 128 in pairs. */
+static int kinds_of(int64_t head_dim)
+{
+    return head_dim == 128 ? 4 : 2;
+}
+
+static struct xst_fa_a2a_choice kind_of(int kind, enum xst_fa_a2a_store store, int64_t ctas)
+{
+    const struct xst_fa_a2a_choice choice = choice_of(2 + kind % 2, store, ctas);
+    return kind < 2 ? choice : in_pairs(choice);
 }
 
 static int64_t out_count(const struct inputs *in)
@@ -179,7 +207,37 @@ static void run_alone(const struct inputs *in, const struct xst_fa_a2a_choice *c
 
 static struct xsti_fa_problem problem_of(int64_t batch, int64_t seq, int64_t key_len, int64_t heads, int64_t head_dim)
 {
-    return (struct xsti_fa_problem){batch, seq, key_len + 3, key_len, heads, head_dim, 1.0 / sqrt((double)head_dim)};
+    return (struct xsti_fa_problem){batch, seq, key_len + 3, key_len, heads, head_dim, 1.0 / sqrt((double)head_dim),
+                                    NULL};
+}
+
+/* FlashAttention's rule and the sums' logarithms, for every kernel of a problem. */
+static void check_error_rule(struct xsti_fa_problem problem, float amplitude, const char *what)
+{
+    struct inputs in = make_inputs(problem, amplitude);
+    const int64_t count = out_count(&in), rows = problem.batch * problem.heads * problem.seq;
+    float *const reference = malloc((size_t)count * 4), *const rounded = malloc((size_t)count * 4);
+    float *const lse = malloc((size_t)rows * 4), *const lse_reference = malloc((size_t)rows * 4);
+    uint16_t *const got = malloc((size_t)count * 2);
+    assert_int_equal(xsti_fa_reference(&problem, in.host[0], in.host[1], in.host[2], reference, lse_reference), 0);
+    assert_int_equal(xsti_fa_reference_bf16(&problem, in.host[0], in.host[1], in.host[2], rounded), 0);
+    for (int kind = 0; kind < kinds_of(problem.head_dim); kind++)
+        for (int store = 0; store < 3; store++) {
+            const struct xst_fa_a2a_choice choice = kind_of(kind, (enum xst_fa_a2a_store)store, device.sm_count);
+            double bound;
+            run_alone(&in, &choice, got, lse);
+            const double error = xsti_fa_error(got, reference, rounded, count, &bound);
+            if (!(error <= bound + 1e-6))
+                fail_msg("%s, d %lld kind %d store %d: error %g, bound %g", what, (long long)problem.head_dim, kind,
+                         store, error, bound);
+            for (int64_t i = 0; i < rows; i++)
+                if (isinf(lse_reference[i]))
+                    assert_true(isinf(lse[i]) && lse[i] < 0);
+                else
+                    xt_near(lse[i], lse_reference[i], 1e-4 * (1 + fabs((double)lse_reference[i])));
+        }
+    free(reference), free(rounded), free(lse), free(lse_reference), free(got);
+    free_inputs(&in);
 }
 
 static void test_error_rule(void **state)
@@ -192,32 +250,68 @@ static void test_error_rule(void **state)
     (void)state;
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (int64_t d = 64; d <= 128; d += 64) {
-            struct inputs in =
-                make_inputs(problem_of(shapes[s][0], shapes[s][1], shapes[s][2], shapes[s][3], d), amplitudes[s % 3]);
-            const int64_t count = out_count(&in), rows = in.problem.batch * in.problem.heads * in.problem.seq;
-            float *const reference = malloc((size_t)count * 4), *const rounded = malloc((size_t)count * 4);
-            float *const lse = malloc((size_t)rows * 4), *const lse_reference = malloc((size_t)rows * 4);
-            uint16_t *const got = malloc((size_t)count * 2);
-            assert_int_equal(xsti_fa_reference(&in.problem, in.host[0], in.host[1], in.host[2], reference,
-                                               lse_reference),
-                             0);
-            assert_int_equal(xsti_fa_reference_bf16(&in.problem, in.host[0], in.host[1], in.host[2], rounded), 0);
-            for (int64_t groups = 2; groups <= 3; groups++)
-                for (int store = 0; store < 3; store++) {
-                    const struct xst_fa_a2a_choice choice =
-                        choice_of(groups, (enum xst_fa_a2a_store)store, device.sm_count);
-                    double bound;
-                    run_alone(&in, &choice, got, lse);
-                    const double error = xsti_fa_error(got, reference, rounded, count, &bound);
-                    if (!(error <= bound + 1e-6))
-                        fail_msg("shape %zu d %lld groups %lld store %d: error %g, bound %g", s, (long long)d,
-                                 (long long)groups, store, error, bound);
-                    for (int64_t i = 0; i < rows; i++)
-                        xt_near(lse[i], lse_reference[i], 1e-4 * (1 + fabs((double)lse_reference[i])));
-                }
-            free(reference), free(rounded), free(lse), free(lse_reference), free(got);
-            free_inputs(&in);
+            char what[32];
+            snprintf(what, sizeof what, "shape %zu", s);
+            check_error_rule(problem_of(shapes[s][0], shapes[s][1], shapes[s][2], shapes[s][3], d), amplitudes[s % 3],
+                             what);
         }
+}
+
+/* Each batch its own number of keys, none at all too; rows behind them are not numbers. 2 heads: no pair has two batches. */
+static void test_key_lens(void **state)
+{
+    static const int32_t lengths[] = {300, 0, 1, 127, 128, 129, 299};
+    (void)state;
+    for (int64_t d = 64; d <= 128; d += 64)
+        for (int64_t seq = 130; seq < 400; seq += 269) {
+            struct xsti_fa_problem problem = problem_of(7, seq, 300, 2, d);
+            problem.key_lens = lengths;
+            check_error_rule(problem, 4, "lengths");
+        }
+}
+
+/* Lengths are read when the kernel runs: the same call answers for what stands there then, as a replayed graph does. Numbers out of
+ * bounds are taken as the nearest one in them. */
+static void test_key_lens_change(void **state)
+{
+    static const int32_t before[] = {40, 200}, after[] = {-5, 1000}, means[] = {0, 256};
+    struct xst_diag diag = {0};
+    (void)state;
+    struct xsti_fa_problem problem = problem_of(2, 128, 256, 2, 128);
+    problem.key_rows = 256;
+    problem.key_lens = before;
+    struct inputs in = make_inputs(problem, 1);
+    const int64_t count = out_count(&in), row_first[2] = {0, 128};
+    const size_t bytes = (size_t)count * 2;
+    uint16_t *const got = malloc(bytes), *const want = malloc(bytes);
+    const uint64_t at = alloc(bytes), control = control_alloc();
+    for (int t = 1; t < 3; t++) { /* no NaN left */
+        free(in.host[t]);
+        in.host[t] = noise_tensor(2 * 256 * 2 * 128, 1);
+        upload(in.at[t], in.host[t], 2 * 256 * 2 * 128 * 2);
+    }
+    struct xst_fa_a2a_call call = call_of(&in);
+    call.row_first = row_first;
+    call.out = &at;
+    call.control = &control;
+    for (int kind = 0; kind < kinds_of(128); kind++) {
+        const struct xst_fa_a2a_choice choice = kind_of(kind, XST_FA_A2A_STORE_ST16, 2);
+        upload(in.key_lens, means, sizeof means);
+        run_alone(&in, &choice, want, NULL);
+        upload(in.key_lens, before, sizeof before);
+        xt_ok(xst_fa_a2a_launch(kernels, &call, &choice, device.stream, &diag), &diag);
+        upload(in.key_lens, after, sizeof after);
+        poison(at, bytes);
+        xt_ok(xst_fa_a2a_launch(kernels, &call, &choice, device.stream, &diag), &diag);
+        download(got, at, bytes);
+        assert_memory_equal(got, want, bytes);
+        for (int64_t i = 0; i < count / 2; i++)
+            assert_int_equal(got[i], 0);
+    }
+    free(got), free(want);
+    xsti_device_free(&device, at);
+    xsti_device_free(&device, control);
+    free_inputs(&in);
 }
 
 /* Scores all equal give the mean of V; one dominant key gives its row. */
@@ -349,17 +443,17 @@ static void transport(int64_t ranks, struct xsti_fa_problem problem, const int64
     struct xst_diag diag = {0};
     make_group(&g, ranks, problem, row_first, 0);
     want_alloc(&g, want);
-    for (int64_t groups = 2; groups <= 3; groups++)
+    for (int kind = 0; kind < kinds_of(problem.head_dim); kind++)
         for (int store = 0; store < 4; store++) { /* 3: the exchange alone */
             char what[64];
-            const struct xst_fa_a2a_choice alone = choice_of(groups, XST_FA_A2A_STORE_ST16, device.sm_count);
+            const struct xst_fa_a2a_choice alone = choice_of(2 + kind % 2, XST_FA_A2A_STORE_ST16, device.sm_count);
             expected_outputs(&g, &alone, want);
             for (int64_t p = 0; p < ranks; p++)
                 poison(g.base[p], g.bytes[p] + 2 * GUARD);
             for (int64_t r = 0; r < ranks; r++) {
                 const struct xst_fa_a2a_call call = rank_call(&g, r);
                 const struct xst_fa_a2a_choice choice =
-                    choice_of(groups, (enum xst_fa_a2a_store)(store % 3), r % 2 ? 132 : 7);
+                    kind_of(kind, (enum xst_fa_a2a_store)(store % 3), r % 2 ? device.sm_count : 7);
                 if (store < 3) {
                     xt_ok(xst_fa_a2a_launch(kernels, &call, &choice, device.stream, &diag), &diag);
                     continue;
@@ -378,7 +472,7 @@ static void transport(int64_t ranks, struct xsti_fa_problem problem, const int64
                 xt_ok(xst_fa_a2a_wait(kernels, &call, 1e6, device.stream, &diag), &diag);
                 xt_ok(xst_fa_a2a_status(kernels, &call, device.stream, &diag), &diag);
             }
-            snprintf(what, sizeof what, "d %d groups %d store %d", (int)problem.head_dim, (int)groups, store);
+            snprintf(what, sizeof what, "d %d kind %d store %d", (int)problem.head_dim, kind, store);
             compare_outputs(&g, 0, want, what);
         }
     want_free(&g, want);
@@ -450,6 +544,8 @@ static void enqueue_call(const struct back_to_back *b, int n)
     for (int r = 0; r < PAIR; r++) {
         struct xst_fa_a2a_call call = rank_call(&b->g, r);
         struct xst_fa_a2a_choice choice = choice_of(2, (enum xst_fa_a2a_store)(n % 3), n % 4 < 2 ? 20 + 7 * r : 3 + r);
+        if (n / 6 % 2)
+            choice = in_pairs(choice);
         choice.delay_ns = r == n % 2 ? 20000 : 3000;
         call.q.address = b->queries[set_of_call(n)][r];
         xt_ok(xst_fa_a2a_run(kernels, &call, &choice, 2e6, b->stream[r], &diag), &diag);
@@ -506,6 +602,8 @@ static void test_repeats(void **state)
     call.row_first = row_first, call.out = &out, call.control = &control;
     for (int i = 0; i < 1000; i++) {
         struct xst_fa_a2a_choice choice = choice_of(2, (enum xst_fa_a2a_store)(i % 3), 1 + i % device.sm_count);
+        if (i / 3 % 2)
+            choice = in_pairs(choice);
         choice.delay_ns = i % 5 == 0 ? 2000 : 0;
         poison(out, bytes);
         xt_ok(xst_fa_a2a_launch(kernels, &call, &choice, device.stream, &diag), &diag);
@@ -534,11 +632,13 @@ static void test_host_memory(void **state)
     expected_outputs(&g, &alone, want);
     xt_ok(xsti_pinned_alloc(&device, g.bytes[1], &pinned, &diag), &diag);
     g.out[1] = pinned.device;
-    for (int store = 0; store < 3; store++) {
+    for (int store = 0; store < 6; store++) {
         memset(pinned.host, 0xff, g.bytes[1]);
         for (int64_t r = 0; r < 2; r++) {
             const struct xst_fa_a2a_call call = rank_call(&g, r);
-            const struct xst_fa_a2a_choice choice = choice_of(2, (enum xst_fa_a2a_store)store, device.sm_count);
+            struct xst_fa_a2a_choice choice =
+                kind_of(store < 3 ? 0 : 2, (enum xst_fa_a2a_store)(store % 3), r ? 10 : device.sm_count);
+            choice.drain_bytes_per_us = store == 5 ? 1000 : 0; /* slices that take longer than a tile */
             xt_ok(xst_fa_a2a_launch(kernels, &call, &choice, device.stream, &diag), &diag);
             xt_ok(xst_fa_a2a_status(kernels, &call, device.stream, &diag), &diag);
         }
@@ -554,8 +654,8 @@ static void test_missing_peer(void **state)
     struct group g;
     struct xst_diag diag = {0};
     (void)state;
-    make_group(&g, 3, problem_of(1, 100, 100, 1, 64), NULL, 0);
-    const struct xst_fa_a2a_choice choice = choice_of(2, XST_FA_A2A_STORE_ST16, device.sm_count);
+    make_group(&g, 3, problem_of(1, 400, 100, 1, 128), NULL, 0);
+    const struct xst_fa_a2a_choice choice = in_pairs(choice_of(2, XST_FA_A2A_STORE_ST16, device.sm_count));
     for (int64_t r = 0; r < 2; r++) { /* rank 2 never comes */
         const struct xst_fa_a2a_call call = rank_call(&g, r);
         xt_ok(xst_fa_a2a_launch(kernels, &call, &choice, device.stream, &diag), &diag);
@@ -600,18 +700,19 @@ static void check_spans(const struct xst_trace *trace, const struct group *g, in
 
 static void test_trace(void **state)
 {
-    enum { CTAS = 6, TRACKS = 16 };
+    enum { CTAS = 8, TRACKS = 16 };
     struct group g;
     uint16_t *want[MOST_P] = {0};
     struct xst_diag diag = {0};
     (void)state;
-    make_group(&g, 2, problem_of(2, 1025, 700, 3, 128), NULL, 0);
+    make_group(&g, 2, problem_of(1, 1025, 700, 3, 128), NULL, 0); /* an odd number of tiles of 128 rows */
     want_alloc(&g, want);
     xt_ok(xsti_fa_find_traced(kernels, &diag), &diag);
-    for (int64_t groups = 2; groups <= 3; groups++)
+    for (int kind = 0; kind < kinds_of(128); kind++)
         for (int store = 0; store < 3; store++) {
+            const int64_t groups = 2 + kind % 2;
             const struct xst_fa_a2a_choice alone = choice_of(groups, XST_FA_A2A_STORE_ST16, device.sm_count);
-            const struct xst_fa_a2a_choice choice = choice_of(groups, (enum xst_fa_a2a_store)store, CTAS);
+            const struct xst_fa_a2a_choice choice = kind_of(kind, (enum xst_fa_a2a_store)store, CTAS);
             expected_outputs(&g, &alone, want);
             for (int64_t r = 0; r < 2; r++) {
                 struct xst_trace trace = {0};
@@ -635,8 +736,10 @@ static void test_trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_answers), cmocka_unit_test(test_error_rule),  cmocka_unit_test(test_transport),
-        cmocka_unit_test(test_back_to_back),  cmocka_unit_test(test_host_memory), cmocka_unit_test(test_missing_peer),
+        cmocka_unit_test(test_exact_answers), cmocka_unit_test(test_error_rule),
+        cmocka_unit_test(test_key_lens),      cmocka_unit_test(test_key_lens_change),
+        cmocka_unit_test(test_transport),     cmocka_unit_test(test_back_to_back),
+        cmocka_unit_test(test_host_memory),   cmocka_unit_test(test_missing_peer),
         cmocka_unit_test(test_repeats),       cmocka_unit_test(test_trace),
     };
     struct xst_diag diag = {0};

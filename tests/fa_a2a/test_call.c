@@ -82,6 +82,18 @@ static void test_refusals(void **state)
     REFUSE(choice.groups = 4, XST_ERR_RANGE, "groups is 4, outside 2..3");
     REFUSE(choice.slices = 3, XST_ERR_RANGE, "slices is 3, not 1, 2, 4, 8 or 16");
     REFUSE(choice.ctas = 0, XST_ERR_RANGE, "ctas is 0");
+    REFUSE(choice.pairs = 2, XST_ERR_RANGE, "pairs is 2, outside 0..1");
+    REFUSE((choice.pairs = 1, choice.ctas = 131), XST_ERR_RANGE, "ctas is 131; pairs need an even number");
+    REFUSE((choice.pairs = 1, call.head_dim = 64), XST_ERR_RANGE, "pairs with head_dim 64; they exist for 128");
+    REFUSE(choice.drain_bytes_per_us = -1, XST_ERR_RANGE, "drain_bytes_per_us is -1");
+    REFUSE(choice.drain_bytes_per_us = INFINITY, XST_ERR_RANGE, "drain_bytes_per_us is inf");
+    REFUSE(call.key_lens = 2, XST_ERR_RANGE, "key_lens is 0x2, not a multiple of 4 bytes");
+    /* rank 2 owns a row of three tiles of each of the 3 heads */
+    REFUSE((choice.pairs = 1, choice.groups = 3, call.key_lens = 0x1000, row_first[3] = 960), XST_ERR_RANGE,
+           "an odd number of tiles of 192 rows in a batch");
+    fine = good_call(row_first);
+    fine.key_lens = 0x1000;
+    xt_ok(xst_fa_a2a_call_check(&fine, &(struct xst_fa_a2a_choice){3, 0, 8, 132, 1, 0, 0}, &diag), &diag);
     xt_status(xst_fa_a2a_call_split(&fine, 38, 0, 4, row_first, &diag), XST_ERR_RANGE, &diag);
     xt_contains(diag.text, "heads_total is 38, not a multiple of ranks (4)");
 }
@@ -118,7 +130,7 @@ static void test_walk_is_the_described_one(void **state)
                                                    .control = addresses};
                     struct xsti_fa_params params;
                     xt_ok(xst_fa_a2a_call_split(&call, 3 * ranks, rank, ranks, row_first, &diag), &diag);
-                    xsti_fa_fill(&call, 64 * groups, 128, &good_choice, &params);
+                    xsti_fa_fill(&call, 64 * groups, &good_choice, &params);
                     const struct xst_fa_a2a_shape shape = {2, 3 * ranks, 128, lengths[l], ranks, 2};
                     const struct xst_fa_a2a_plan plan = {.tile_rows = 64 * groups,
                                                          .tile_cols = 128,
@@ -168,7 +180,7 @@ static void test_uneven_walks(void **state)
                                              .out = addresses,
                                              .control = addresses};
         struct xsti_fa_params params;
-        xsti_fa_fill(&call, 128, 128, &good_choice, &params);
+        xsti_fa_fill(&call, 128, &good_choice, &params);
         const int blocks = (int)((call.seq + 127) / 128);
         int seen[2][32] = {{0}};
         assert_int_equal(params.tile_first[ranks], 2 * blocks);
@@ -199,10 +211,59 @@ static void test_choice_fills_the_waves(void **state)
     assert_int_equal(xst_fa_a2a_choose(&call, 132).groups, 3);
 }
 
+/* Pairs where something is sent behind computing, and never with two key lengths in one. */
+static void test_choice_of_pairs(void **state)
+{
+    int64_t row_first[9];
+    struct xst_diag diag = {0};
+    struct xst_fa_a2a_call call = {.batch = 2, .seq = 8192, .head_dim = 128};
+    (void)state;
+    xt_ok(xst_fa_a2a_call_split(&call, 24, 0, 2, row_first, &diag), &diag);
+    assert_int_equal(xst_fa_a2a_choose(&call, 132).pairs, 1);
+    assert_int_equal(xst_fa_a2a_choose(&call, 131).pairs, 0);
+    assert_int_equal(xst_fa_a2a_choose(&call, 10000).pairs, 0);
+    call.key_lens = 0x1000;
+    assert_int_equal(xst_fa_a2a_choose(&call, 132).pairs, 1); /* 12 x 32 tiles a batch and step */
+    row_first[1] = 128;
+    call.heads = 3;
+    assert_int_equal(xst_fa_a2a_choose(&call, 16).pairs, 0); /* 3 tiles a batch go home */
+    call.key_lens = 0;
+    assert_int_equal(xst_fa_a2a_choose(&call, 16).pairs, 1);
+    call.head_dim = 64;
+    assert_int_equal(xst_fa_a2a_choose(&call, 16).pairs, 0);
+}
+
+/* Whole pairs; and what is handed over never lies behind the last tile that has another one behind it. */
+static void test_grid_and_pace(void **state)
+{
+    int64_t row_first[9];
+    struct xst_diag diag = {0};
+    struct xsti_fa_params params;
+    struct xst_fa_a2a_call call =
+        {.batch = 1, .seq = 4096, .head_dim = 128, .key_len = 4096, .out = addresses, .control = addresses};
+    struct xst_fa_a2a_choice choice = {.groups = 2, .slices = 8, .ctas = 132, .drain_bytes_per_us = 52800};
+    (void)state;
+    assert_int_equal(xsti_fa_grid(&choice, 1000), 132);
+    assert_int_equal(xsti_fa_grid(&choice, 5), 5);
+    choice.pairs = 1;
+    assert_int_equal(xsti_fa_grid(&choice, 5), 6);
+    assert_int_equal(xsti_fa_grid(&choice, 4), 4);
+    xt_ok(xst_fa_a2a_call_split(&call, 24, 0, 2, row_first, &diag), &diag);
+    xsti_fa_fill(&call, 128, &choice, &params); /* 384 tiles, 192 of them the other rank's */
+    assert_int_equal(params.handed_tiles, 192);
+    assert_int_equal(params.full_wave_tiles, 132);
+    assert_int_equal(params.slice_rows, 2);
+    /* 2 rows of 256 bytes at 0.9 x 52800 bytes a us: 10.77 ns or 21.5 cycles for each CTA that sends */
+    assert_int_equal(params.slice_least, 2844);
+    assert_int_equal(params.slice_least_last, 1292);
+    /* 64 slices in three quarters of a tile's time */
+    assert_int_equal(params.slice_share, (uint32_t)(4294967296.0 / 64 * 0.75));
+}
+
 /* Equal scores: the mean of V; scores 0 and log 3: weights 1/4 and 3/4. The exchange moves whole heads. */
 static void test_reference(void **state)
 {
-    const struct xsti_fa_problem problem = {1, 3, 2, 2, 1, 64, 1.0};
+    const struct xsti_fa_problem problem = {1, 3, 2, 2, 1, 64, 1.0, NULL};
     uint16_t q[3 * 64] = {0}, k[2 * 64] = {0}, v[2 * 64];
     float out[3 * 64], lse[3];
     (void)state;
@@ -215,6 +276,17 @@ static void test_reference(void **state)
     xt_near(out[64], 3.0, 1e-6);
     xt_near(lse[0], log(4.0), 0.01);
     xt_near(lse[1], log(2.0), 1e-6);
+
+    const int32_t lengths[1] = {1}, nothing[1] = {0};
+    struct xsti_fa_problem shorter = problem;
+    shorter.key_lens = lengths;
+    assert_int_equal(xsti_fa_reference(&shorter, q, k, v, out, lse), 0);
+    xt_near(out[0], 1.0, 1e-6);
+    xt_near(lse[1], 0.0, 1e-6);
+    shorter.key_lens = nothing;
+    assert_int_equal(xsti_fa_reference(&shorter, q, k, v, out, lse), 0);
+    xt_near(out[0], 0.0, 0);
+    assert_true(isinf(lse[0]) && lse[0] < 0);
 
     const int64_t row_first[3] = {0, 2, 3};
     uint16_t a[2 * 2 * 64] = {0}, b[1 * 2 * 64] = {0}, *const outs[2] = {a, b};
@@ -230,8 +302,9 @@ static void test_reference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_walk_is_the_described_one),
-        cmocka_unit_test(test_uneven_walks), cmocka_unit_test(test_choice_fills_the_waves),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_walk_is_the_described_one),
+        cmocka_unit_test(test_uneven_walks),    cmocka_unit_test(test_choice_fills_the_waves),
+        cmocka_unit_test(test_choice_of_pairs), cmocka_unit_test(test_grid_and_pace),
         cmocka_unit_test(test_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
