@@ -36,7 +36,7 @@ template <class C> struct BlockLoader {
             tensor_load_5d(to, map, full, 0, row, 0, smem.loading.head, smem.loading.batch, POLICY_EVICT_LAST);
         } else {
             constexpr uint32_t PANEL = C::BLOCK_N * PANEL_ROW_BYTES;
-            const uint32_t mine = blockIdx.x % 2;
+            const uint32_t mine = cta_index() % 2;
             if (smem.loading.shared) {
                 tensor_share_5d(to + mine * PANEL, map, full, 0, row, mine, smem.loading.head, smem.loading.batch, 3,
                                 POLICY_EVICT_LAST);
@@ -110,7 +110,7 @@ template <class C> __device__ __forceinline__ void role_load(SharedStorage<C> &s
 {
     BlockLoader<C> load = {smem, p, 0};
     uint32_t phase = 0;
-    for (int index = blockIdx.x; pair_begins<C>(index) < p.tile_first[p.ranks]; index += grid_ctas())
+    for (int index = cta_index(); pair_begins<C>(index) < p.tile_first[p.ranks]; index += grid_ctas())
         if (load.tile(index, phase))
             phase ^= 1u;
 }
