@@ -107,7 +107,10 @@ static void choose(struct xsti_fa_bench *b, const struct xst_fa_a2a_call *shape)
 enum xst_status xsti_fa_bench_open(struct xsti_fa_bench *b, struct xst_diag *diag)
 {
     const struct xst_fa_a2a_bench *const request = b->request;
-    struct xst_fa_a2a_call shape = {.batch = request->batch, .seq = request->seq, .head_dim = request->head_dim};
+    struct xst_fa_a2a_call shape = {.batch = request->batch,
+                                    .seq = request->seq,
+                                    .key_len = request->seq,
+                                    .head_dim = request->head_dim};
     b->active = request->target == XST_TARGET_PEER ? request->ranks : 1;
     XSTI_TRY(xst_fa_a2a_call_split(&shape, request->heads_total, 0, request->ranks, b->row_first, diag));
     b->heads = shape.heads;

@@ -169,11 +169,13 @@ enum xst_status xst_fa_a2a_call_split(struct xst_fa_a2a_call *call, int64_t head
     return XST_OK;
 }
 
-/* Stores to other ranks make a CTA's own loads late, and a pair has half as many of them; attention alone is a little faster without
- * (README.md). */
+/* Stores to other ranks make a CTA's own loads late, and a pair has half as many of them; by itself a pair is 1 to 2 % slower, which
+ * short sequences do not get back (README.md). */
 static int pairs_pay(const struct xst_fa_a2a_call *call, const struct xst_fa_a2a_choice *choice)
 {
-    if (choice->store != XST_FA_A2A_STORE_PACED || call->head_dim != 128 || choice->ctas % 2 != 0)
+    const int64_t least_keys = 6144;
+    if (choice->store != XST_FA_A2A_STORE_PACED || call->head_dim != 128 || choice->ctas % 2 != 0 ||
+        call->key_len < least_keys)
         return 0;
     return call->key_lens == 0 || (call->row_first && !xsti_fa_pairs_split_batches(call, (int)(64 * choice->groups)));
 }

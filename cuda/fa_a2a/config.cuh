@@ -28,10 +28,6 @@ struct Config {
     static constexpr int METHOD = Method_;
     static constexpr bool TRACE = Trace_;
 
-    /* Warpgroups begin a tile together: one that has waited longer for its stores would stay a key block behind for tiles, and each
-     * wait for the stages that the other one holds. Whoever takes turns or does not wait for stores is in step anyway. */
-    static constexpr bool TOGETHER = METHOD != XSTI_FA_PACED && !PING_PONG;
-
     static constexpr int GROUP_ROWS = 64;
     static constexpr int BLOCK_M = GROUP_ROWS * GROUPS;
     static constexpr int K_STAGES = 2;
@@ -62,8 +58,8 @@ struct Config {
     static_assert(BLOCK_N % 16 == 0 && BLOCK_N <= 256, "a key block is a multiple of 16 and one tensor load");
 };
 
-/* Hardware barriers; 0 is __syncthreads. TURN + g: warpgroup g's turn at the tensor cores. TILE: all that compute. */
-enum { NAMED_TURN = 1, NAMED_END = 4, NAMED_TILE = 5 };
+/* Hardware barriers; 0 is __syncthreads. TURN + g: warpgroup g's turn at the tensor cores. */
+enum { NAMED_TURN = 1, NAMED_END = 4 };
 
 } // namespace xst
 

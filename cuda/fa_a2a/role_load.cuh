@@ -77,8 +77,8 @@ template <class C> struct BlockLoader {
                        smem.loading.batch, POLICY_EVICT_FIRST);
     }
 
-    /* `phase`: of the Q slots. Answers whether the tile has keys; without, nothing is loaded. */
-    __device__ __forceinline__ bool tile(int index, uint32_t phase)
+    /* `phase`: of the Q slots. */
+    __device__ __forceinline__ void tile(int index, uint32_t phase)
     {
         const Tile at = tile_of<C>(p, index);
         smem.loading.head = at.head;
@@ -88,9 +88,7 @@ template <class C> struct BlockLoader {
             smem.loading.shared = other.head == smem.loading.head && other.batch == smem.loading.batch;
         }
         const Keys keys = keys_of<C>(p, smem.loading.batch);
-        int row = -keys.missing;
-        if (keys.blocks == 0)
-            return false;
+        int row = keys.row;
         key(uses, row);
         for (int group = 0; group < C::GROUPS; group++)
             query(group, phase, at.row);
@@ -101,18 +99,17 @@ template <class C> struct BlockLoader {
             uses++;
             row += C::BLOCK_N;
         }
-        return true;
     }
 };
 
-/* One thread. */
 template <class C> __device__ __forceinline__ void role_load(SharedStorage<C> &smem, const xsti_fa_params &p)
 {
     BlockLoader<C> load = {smem, p, 0};
     uint32_t phase = 0;
-    for (int index = cta_index(); pair_begins<C>(index) < p.tile_first[p.ranks]; index += grid_ctas())
-        if (load.tile(index, phase))
-            phase ^= 1u;
+    for (int index = cta_index(); pair_begins<C>(index) < p.tile_first[p.ranks]; index += grid_ctas()) {
+        load.tile(index, phase);
+        phase ^= 1u;
+    }
 }
 
 } // namespace xst

@@ -203,7 +203,6 @@ template <class C> struct Math {
     __device__ __forceinline__ void tile(const Tile &tile, int index);
     __device__ __forceinline__ void finish(const Tile &tile, int index, float (&o)[C::D / 2], RowState &row);
     __device__ __forceinline__ void take_staging(int index);
-    __device__ __forceinline__ void sums(int index, const Keys &keys, float (&o)[C::D / 2], RowState &row);
     __device__ __forceinline__ void step(int left, float (&s)[C::BLOCK_N / 2], float (&o)[C::D / 2],
                                          uint32_t (&w)[C::BLOCK_N / 4], RowState &row);
 };
@@ -228,6 +227,7 @@ __device__ __forceinline__ void Math<C>::finish(const Tile &tile, int index, flo
 {
     float factor[2];
     const int first = tile.row + group * C::GROUP_ROWS + static_cast<int>(warp) * 16;
+    const bool no_keys = key_count<C>(p, tile.batch) == 0; /* then all that was computed is not a number */
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         float sum = row.sum[r];
@@ -237,9 +237,14 @@ __device__ __forceinline__ void Math<C>::finish(const Tile &tile, int index, flo
         const int of = first + static_cast<int>(lane) / 4 + 8 * r;
         if (p.lse != 0 && lane % 4 == 0 && of < p.seq)
             reinterpret_cast<float *>(p.lse)[(static_cast<int64_t>(tile.batch) * p.heads + tile.head) * p.seq + of] =
-                row.top[r] * p.scale + logf(sum);
+                no_keys ? -CUDART_INF_F : row.top[r] * p.scale + logf(sum);
     }
     scale_rows(o, factor);
+    if (no_keys) {
+#pragma unroll
+        for (int i = 0; i < C::D / 2; i++)
+            o[i] = 0.0f;
+    }
 
     take_staging(index);
     __syncwarp();
@@ -326,15 +331,18 @@ __device__ __forceinline__ void Math<C>::step(int left, float (&s)[C::BLOCK_N / 
         scale_rows(o, factor);
 }
 
-/* Output sums and softmax state of the tile's rows over all keys, of which there is at least one. */
-template <class C>
-__device__ __forceinline__ void Math<C>::sums(int index, const Keys &keys, float (&o)[C::D / 2], RowState &row)
+template <class C> __device__ __forceinline__ void Math<C>::tile(const Tile &tile, int index)
 {
     float s[C::BLOCK_N / 2];
+    float o[C::D / 2];
     uint32_t w[C::BLOCK_N / 4];
+    RowState row;
+    const Keys keys = keys_of<C>(p, tile.batch);
 
-    if constexpr (C::TOGETHER)
-        named_sync(NAMED_TILE, C::MATH_THREADS);
+#pragma unroll
+    for (int i = 0; i < C::D / 2; i++)
+        o[i] = 0.0f;
+
     barrier_wait(q_full(), q_parity, fault, XSTI_FA_ROLE_MATH, XSTI_FA_PHASE_Q_FULL);
     q_parity ^= 1u;
 
@@ -350,8 +358,8 @@ __device__ __forceinline__ void Math<C>::sums(int index, const Keys &keys, float
     if (keys.blocks == 1)
         release(q_empty());
     k.advance();
-    if (keys.missing > 0)
-        mask_columns(s, keys.missing, static_cast<int>(lane % 4) * 2);
+    if (keys.row < 0)
+        mask_columns(s, -keys.row, static_cast<int>(lane % 4) * 2);
     softmax_first(s, row, p.scale_log2);
     pack(s, w);
 
@@ -368,24 +376,6 @@ __device__ __forceinline__ void Math<C>::sums(int index, const Keys &keys, float
     release_block(v_empty());
     v.advance();
     mark(XST_TRACE_MATH, index, late);
-}
-
-template <class C> __device__ __forceinline__ void Math<C>::tile(const Tile &tile, int index)
-{
-    float o[C::D / 2];
-    RowState row;
-    const Keys keys = keys_of<C>(p, tile.batch);
-#pragma unroll
-    for (int i = 0; i < C::D / 2; i++)
-        o[i] = 0.0f;
-    if (keys.blocks > 0) {
-        sums(index, keys, o, row);
-    } else {
-        /* no keys: zeros, and the logarithm of a sum of nothing; the four threads of a row add up to 1 */
-        row.top[0] = row.top[1] = -CUDART_INF_F;
-        row.sum[0] = row.sum[1] = 0.25f;
-        mark(XST_TRACE_MATH, index);
-    }
     finish(tile, index, o, row);
 }
 

@@ -46,20 +46,26 @@ template <class C> __device__ __forceinline__ Tile tile_of(const xsti_fa_params 
     return tile;
 }
 
-/* Keys of a tile: blocks of C::BLOCK_N that end with the batch's last key. The first one begins `missing` rows before the tensor,
- * so that no row behind the last key is ever read. */
+template <class C> __device__ __forceinline__ int key_count(const xsti_fa_params &p, int batch)
+{
+    if (p.key_lens == 0)
+        return p.key_len;
+    return max(0, min(p.key_len, reinterpret_cast<const int32_t *>(p.key_lens)[batch]));
+}
+
+/* Keys of a tile: blocks of C::BLOCK_N rows that end with the batch's last key, so that no row behind it is ever read. The first
+ * block begins in front of the tensor, where it is ragged: those rows are zeros, and masked. Without any key there is one block,
+ * which lies in front of the tensor altogether. */
 struct Keys {
     int blocks;
-    int missing;
+    int row; /* of the first block: 0 or less, more than -C::BLOCK_N where there is a key */
 };
 
 template <class C> __device__ __forceinline__ Keys keys_of(const xsti_fa_params &p, int batch)
 {
-    int count = p.key_len;
-    if (p.key_lens != 0)
-        count = max(0, min(count, reinterpret_cast<const int32_t *>(p.key_lens)[batch]));
-    const int blocks = (count + C::BLOCK_N - 1) / C::BLOCK_N;
-    return {blocks, blocks * C::BLOCK_N - count};
+    const int count = key_count<C>(p, batch);
+    const int blocks = max(1, (count + C::BLOCK_N - 1) / C::BLOCK_N);
+    return {blocks, count - blocks * C::BLOCK_N};
 }
 
 } // namespace xst

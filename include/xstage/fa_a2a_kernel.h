@@ -101,8 +101,8 @@ enum xst_status xst_fa_a2a_call_check(const struct xst_fa_a2a_call *call, const 
                                       struct xst_diag *diag);
 
 /* The choice a table of measured rates makes for a device with `sm_count` SMs: warpgroups by the fill of the last wave, paced
- * stores where other ranks own rows and there is more than one wave, else 16-byte stores at once, pairs where they are allowed
- * and stores would make keys late, one CTA per SM. Valid when the call's shape is. */
+ * stores where other ranks own rows and there is more than one wave, else 16-byte stores at once, pairs with paced stores of long
+ * sequences where they are allowed, one CTA per SM. Valid when the call's shape is; with key_lens row_first has to be there. */
 struct xst_fa_a2a_choice xst_fa_a2a_choose(const struct xst_fa_a2a_call *call, int64_t sm_count);
 
 /* The kernels, loaded on one device. */

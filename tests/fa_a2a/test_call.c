@@ -216,10 +216,13 @@ static void test_choice_of_pairs(void **state)
 {
     int64_t row_first[9];
     struct xst_diag diag = {0};
-    struct xst_fa_a2a_call call = {.batch = 2, .seq = 8192, .head_dim = 128};
+    struct xst_fa_a2a_call call = {.batch = 2, .seq = 8192, .key_len = 8192, .head_dim = 128};
     (void)state;
     xt_ok(xst_fa_a2a_call_split(&call, 24, 0, 2, row_first, &diag), &diag);
     assert_int_equal(xst_fa_a2a_choose(&call, 132).pairs, 1);
+    call.key_len = 4096;
+    assert_int_equal(xst_fa_a2a_choose(&call, 132).pairs, 0);
+    call.key_len = 8192;
     assert_int_equal(xst_fa_a2a_choose(&call, 131).pairs, 0);
     assert_int_equal(xst_fa_a2a_choose(&call, 10000).pairs, 0);
     call.key_lens = 0x1000;
