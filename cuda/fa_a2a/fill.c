@@ -69,7 +69,7 @@ static void fill_pace(const struct xst_fa_a2a_choice *choice, int block_rows, st
     const int64_t peers = params->tile_first[params->ranks - 1];
     const int64_t slices = block_rows / 16 * choice->slices;
     params->handed_tiles = (int32_t)(peers < followed ? peers : followed);
-    params->full_wave_tiles = (int32_t)(params->handed_tiles / grid * grid);
+    params->full_wave_tiles = grid > 0 ? (int32_t)(params->handed_tiles / grid * grid) : 0;
     params->slice_rows = (int32_t)(16 / choice->slices);
     params->slice_share = (uint32_t)(4294967296.0 * 0.75 / (double)slices);
     if (choice->drain_bytes_per_us > 0) {
