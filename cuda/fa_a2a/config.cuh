@@ -30,8 +30,7 @@ struct Config {
 
     static constexpr int GROUP_ROWS = 64;
     static constexpr int BLOCK_M = GROUP_ROWS * GROUPS;
-    static constexpr int K_STAGES = 2;
-    static constexpr int V_STAGES = 2;
+    static constexpr int STAGES = 2;
     static constexpr int MATH_THREADS = 128 * GROUPS;
     static constexpr int THREADS = 128 + MATH_THREADS;
     static constexpr int WARPS = 4 * GROUPS; /* that compute */

@@ -22,11 +22,9 @@ template <class C> __device__ __forceinline__ void init_barriers(SharedStorage<C
         barrier_init(shared_address(&smem.q_full[g]), 1);
         barrier_init(shared_address(&smem.q_empty[g]), 4);
     }
-    for (int s = 0; s < C::K_STAGES; s++) {
+    for (int s = 0; s < C::STAGES; s++) {
         barrier_init(shared_address(&smem.k_full[s]), 1);
         barrier_init(shared_address(&smem.k_empty[s]), C::CLUSTER * C::WARPS);
-    }
-    for (int s = 0; s < C::V_STAGES; s++) {
         barrier_init(shared_address(&smem.v_full[s]), 1);
         barrier_init(shared_address(&smem.v_empty[s]), C::CLUSTER * C::WARPS);
     }

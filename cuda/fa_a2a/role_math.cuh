@@ -33,8 +33,8 @@ template <class C> struct Math {
     uint32_t lane;
     uint32_t warp; /* in the warpgroup */
     uint64_t q_descriptor;
-    Ring<C::K_STAGES> k;
-    Ring<C::V_STAGES> v;
+    Ring<C::STAGES> k;
+    Ring<C::STAGES> v;
     uint32_t q_parity;
     uint64_t flip; /* bytes to the output buffer of this call */
     uint32_t late; /* traced: cycles that operands of this tile were late */

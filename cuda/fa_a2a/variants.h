@@ -3,8 +3,8 @@
  * variants.h - the attention kernels that exist, in one list: kernel_*.cu instantiate it, launch.c picks from it. C and CUDA.
  *
  * X(head_dim, groups, block_keys, overlap, ping_pong, settle, cluster, shared_bytes): three kernels each, one a store method, by
- * the name xst_fa_d<head_dim>_g<groups>_c<cluster>_<store>. cluster 2: pairs of CTAs. shared_bytes is checked against sizeof(SharedStorage) where they are instantiated.
- * Which schedule is best for which shape was measured: README.md.
+ * the name xst_fa_d<head_dim>_g<groups>_c<cluster>_<store>. cluster 2: pairs of CTAs. shared_bytes is checked against
+ * sizeof(SharedStorage) where they are instantiated. Which schedule is best for which shape was measured: README.md.
  */
 #ifndef XST_FA_A2A_VARIANTS_H
 #define XST_FA_A2A_VARIANTS_H
