@@ -19,7 +19,7 @@ struct Loading {
 
 template <class C> struct SharedStorage {
     alignas(1024) unsigned char q[C::GROUPS][C::Q_GROUP_BYTES]; /* panels of 64 rows */
-    unsigned char k[C::STAGES][C::KV_BYTES];                  /* panels of b_n rows */
+    unsigned char k[C::STAGES][C::KV_BYTES];                    /* panels of b_n rows */
     unsigned char v[C::STAGES][C::KV_BYTES];
     unsigned char staging[C::GROUPS][C::STAGE_GROUP_BYTES]; /* finished output, bf16 */
     uint64_t destinations[C::BLOCK_M];                      /* paced: where a handed tile's rows go; 0: nowhere */
