@@ -2,8 +2,9 @@
  *
  * kernel.cuh - the table of contents: roles to warps, registers, barriers, the end of a call.
  *
- *   warps 0, 2, 3        role_load.cuh    K, V, Q into shared memory, one lane each
+ *   warp 0, one lane     role_load.cuh    Q, K, V into shared memory
  *   warp 1               role_send.cuh    paced stores only: finished tiles to their owners
+ *   warps 2 and 3        nothing          (a register budget is a warpgroup's)
  *   warpgroups 1 ..      role_math.cuh    64 rows each: attention, then role_store.cuh
  */
 #ifndef XST_FA_A2A_KERNEL_CUH

@@ -76,12 +76,11 @@ struct xsti_fa_params {
     int32_t head_bytes;  /* d * 2 */
     int32_t seq;         /* M */
     int32_t key_len;
-    int32_t handed_tiles; /* paced: tiles below this number are handed to the sending warp */
-    int32_t slice_rows;   /* paced: rows that leave together, of 16 */
-    uint32_t slice_share; /* paced: the next rows leave slice_share / 2^32 of a tile's time later */
-    uint32_t slice_least; /* paced: but no earlier than so many cycles; 0: as above */
-    uint32_t
-        slice_least_last; /* paced: the same where only some CTAs have a tile to hand over, from full_wave_tiles on */
+    int32_t handed_tiles;      /* paced: tiles below this number are handed to the sending warp */
+    int32_t slice_rows;        /* paced: rows that leave together, of 16 */
+    uint32_t slice_share;      /* paced: the next rows leave slice_share / 2^32 of a tile's time later */
+    uint32_t slice_least;      /* paced: but no earlier than so many cycles; 0: as above */
+    uint32_t slice_least_last; /* the same from tile full_wave_tiles on, where only some CTAs have one to hand over */
     int32_t full_wave_tiles;
     uint32_t delay_ns; /* tests: each warpgroup sleeps up to so long before each tile; 0: never */
     float scale;       /* of the scores */

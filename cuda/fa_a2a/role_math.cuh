@@ -227,7 +227,7 @@ __device__ __forceinline__ void Math<C>::finish(const Tile &tile, int index, flo
 {
     float factor[2];
     const int first = tile.row + group * C::GROUP_ROWS + static_cast<int>(warp) * 16;
-    const bool no_keys = key_count<C>(p, tile.batch) == 0; /* then all that was computed is not a number */
+    const bool no_keys = key_count(p, tile.batch) == 0; /* then all that was computed is not a number */
 #pragma unroll
     for (int r = 0; r < 2; r++) {
         float sum = row.sum[r];

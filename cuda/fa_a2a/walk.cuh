@@ -46,7 +46,8 @@ template <class C> __device__ __forceinline__ Tile tile_of(const xsti_fa_params 
     return tile;
 }
 
-template <class C> __device__ __forceinline__ int key_count(const xsti_fa_params &p, int batch)
+/* Keys that take part in a batch. */
+__device__ __forceinline__ int key_count(const xsti_fa_params &p, int batch)
 {
     if (p.key_lens == 0)
         return p.key_len;
@@ -63,7 +64,7 @@ struct Keys {
 
 template <class C> __device__ __forceinline__ Keys keys_of(const xsti_fa_params &p, int batch)
 {
-    const int count = key_count<C>(p, batch);
+    const int count = key_count(p, batch);
     const int blocks = max(1, (count + C::BLOCK_N - 1) / C::BLOCK_N);
     return {blocks, count - blocks * C::BLOCK_N};
 }

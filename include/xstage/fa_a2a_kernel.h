@@ -43,8 +43,8 @@ struct xst_fa_a2a_tensor {
 
 /* One rank's call.
  *
- * key_lens is read when the kernel runs, so that a graph that is replayed follows what stands there then; numbers outside
- * 0 .. key_len are taken as the nearer of the two. A batch without keys gives zeros, and minus infinity for lse. */
+ * key_lens is read while the kernel runs and must not change meanwhile: a graph that is replayed follows what stands there then.
+ * Numbers outside 0 .. key_len are taken as the nearer of the two. A batch without keys gives zeros, and minus infinity for lse. */
 struct xst_fa_a2a_call {
     int64_t batch;
     int64_t seq;     /* M: query rows, all of them here */
