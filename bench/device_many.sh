@@ -58,11 +58,22 @@ for method in st16 bulk; do
     sweep "one-peer-$method" -K 8,32,66,132 -B 8K,16K,32K,64K -G 0,1,2,4,8,16 --target peer --method "$method"
 done
 
-step attention 300 "$xstage" bench fa-a2a --target peer --ranks "$gpus" --json="$out/attention.json" \
-    --preset flux1,qwen-image,sd3.5-large,cogvideox-5b
-for layer in qwen3-30b qwen3-235b deepseek-v4-flash deepseek-v3; do
+presets=flux1,flux1-2048,flux2-dev,sd3-medium,sd3.5-large,qwen-image,z-image,wan2.1-1.3b,wan2.1-14b,cogvideox-5b,mochi
+step attention 400 "$xstage" bench fa-a2a --target peer --ranks "$gpus" --json="$out/attention.json" --preset $presets
+step attention-lengths 200 "$xstage" bench fa-a2a --target peer --ranks "$gpus" --heads 24 --seq 1K..64K:x2 --json="$out/lengths.json"
+for layer in qwen3-30b qwen3-235b deepseek-v4-flash deepseek-v4-pro deepseek-v3 kimi-k2 glm-5.3-flash mixtral-8x7b; do
+    [ "$layer" = mixtral-8x7b ] && [ $((8 % gpus)) -ne 0 ] && continue
     step "moe-$layer" 200 "$xstage" bench moe --target peer --ranks "$gpus" --preset $layer --tokens 1K,8K --json="$out/moe-$layer.json"
 done
+step moe-e4m3 200 "$xstage" bench moe --target peer --ranks "$gpus" --preset deepseek-v4-flash --tokens 1K,8K --dtype e4m3 \
+    --json="$out/moe-e4m3.json"
 step moe-leads 200 "$xstage" bench moe --target peer --ranks "$gpus" --preset qwen3-30b --tokens 8K --store at_once \
     --schedule interleaved --lead 64,128,256,512,1024 --json="$out/moe-leads.json"
+
+# When the tensor cores work and what they wait for: one traced call of each variant, and what audit says to it.
+step trace-attention 60 "$xstage" bench fa-a2a --target peer --ranks "$gpus" --preset flux1 --rounds 1 --trace "$out/trace-attention.json"
+step audit-attention 30 "$xstage" audit fa-a2a --trace "$out/trace-attention.json" --profile "$out/calibrate-0-1/profile.json"
+step trace-moe 60 "$xstage" bench moe --target peer --ranks "$gpus" --preset qwen3-30b --tokens 8K --store at_once --rounds 1 \
+    --trace "$out/trace-moe.json"
+step audit-moe 30 "$xstage" audit moe --trace "$out/trace-moe.json" --profile "$out/calibrate-0-1/profile.json"
 finish
