@@ -64,7 +64,7 @@ static enum xst_status check_devices(const struct xst_machine *machine, const st
 {
     const int64_t devices = xst_machine_devices(machine);
     const int64_t last = request->sender > request->receiver ? request->sender : request->receiver;
-    if (request->flow == XST_FLOW_PAIR && last == 0)
+    if (request->flow == XST_FLOW_PAIR && request->sender == 0 && request->receiver == 0)
         return XST_OK;
     if (devices < 2)
         return xsti_fail(diag, XST_ERR_UNAVAILABLE, "flow %s needs two devices or more; name them: cuda:0,1",

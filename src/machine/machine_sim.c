@@ -519,7 +519,7 @@ static enum xst_status open_stored(const char *text, struct xst_machine **machin
 
 enum xst_status xsti_machine_open_sim(const char *text, struct xst_machine **machine_out, struct xst_diag *diag)
 {
-    if (*text == '\0')
+    if (*text == '\0' || *text == ',')
         return xsti_fail(diag, XST_ERR_USAGE,
                          "machine sim: a profile's name or KEY=VALUE,... is needed "
                          "after the colon");

@@ -18,6 +18,7 @@ struct account {
     double steady_us, steady_longest_us;
     double first_us, last_us; /* sums of starts: of the first steady bursts, of the last ones */
     double last_start_us;     /* latest start of a last burst */
+    double last_longest_us;   /* longest issue of a last burst */
     int64_t steady;
 };
 
@@ -69,12 +70,13 @@ static void on_span(void *context, const struct xst_span *span)
     if (span->id >= bursts / 2) {
         account->steady++;
         account->steady_us += span->end_us - span->start_us;
+        account->steady_longest_us = fmax(account->steady_longest_us, span->end_us - span->start_us);
     }
-    account->steady_longest_us = fmax(account->steady_longest_us, span->end_us - span->start_us);
     account->first_us += span->id == bursts / 2 ? span->start_us : 0;
     if (span->id == bursts - 1) {
         account->last_us += span->start_us;
         account->last_start_us = fmax(account->last_start_us, span->start_us);
+        account->last_longest_us = fmax(account->last_longest_us, span->end_us - span->start_us);
     }
 }
 
@@ -96,7 +98,9 @@ static void fill(const struct many *many, const struct xst_timeline_result *resu
         sample->period_mean_us =
             later > 0 ? (account->last_us - account->first_us) / (double)(request->producers * later) : 0;
         sample->total_us = result->ranks[device].visible_us;
-        sample->fenced_max_us = sample->total_us - account->last_start_us;
+        /* the timeline does not say when each SM's stores are visible: no earlier than a fence behind its issue */
+        sample->fenced_max_us =
+            fmax(sample->total_us - account->last_start_us, account->last_longest_us + machine->visible_us);
     }
 }
 

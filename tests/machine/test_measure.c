@@ -248,6 +248,22 @@ static void test_flows(void **state)
     xst_machine_close(machine);
 }
 
+/* Unequal shares: the worst producer's fence is behind its own last burst, not behind the last one that began. */
+static void test_fence_of_unequal_shares(void **state)
+{
+    struct xst_machine *const machine =
+        open_machine("sim:producers=32,drain=100GB/s,per-producer=20KiB,floor=50GB/s,fence=2us,spread=0.6,devices=4");
+    struct xst_measure_request requests[] = {request_of(XST_MODE_PERIODIC, 32, 32768, 0), flow_of(XST_FLOW_INCAST, 1)};
+    struct xst_samples samples = {0};
+    (void)state;
+    measure(machine, requests, 2, 0, &samples);
+    assert_int_equal(samples.row_count, 2);
+    assert_true(samples.rows[1].fenced_max_us > 0.5 * samples.rows[0].fenced_max_us);
+    assert_true(samples.rows[1].fenced_max_us < 2 * samples.rows[0].fenced_max_us);
+    xst_samples_free(&samples);
+    xst_machine_close(machine);
+}
+
 /* Between two devices the rotation is both directions, and each is what one alone is. */
 static void test_rotation_of_two(void **state)
 {
@@ -271,6 +287,7 @@ static void test_rotation_of_two(void **state)
         xt_near(samples.rows[s].total_us, samples.rows[0].total_us, 0.005 * samples.rows[0].total_us);
         xt_near(samples.rows[s].issue_mean_us, samples.rows[0].issue_mean_us, 0.05);
         xt_near(samples.rows[s].period_mean_us, samples.rows[0].period_mean_us, 0.05);
+        xt_near(samples.rows[s].fenced_max_us, samples.rows[0].fenced_max_us, 0.05);
         assert_int_equal(samples.rows[s].receiver, 2 - s);
     }
     xst_samples_free(&samples);
@@ -299,6 +316,9 @@ static void test_flow_refusals(void **state)
     refuse(machine, request, XST_ERR_USAGE, "does not send to itself");
     request.receiver = 2;
     refuse(machine, request, XST_ERR_RANGE, "device 2 is not one of the machine's 2");
+    request.sender = -1;
+    request.receiver = 0;
+    refuse(machine, request, XST_ERR_RANGE, "device -1 is not one of the machine's 2");
     request = flow_of(XST_FLOW_ROTATION, 0);
     request.mode = XST_MODE_ALIGNED;
     refuse(machine, request, XST_ERR_UNAVAILABLE, "free-running");
@@ -308,10 +328,17 @@ static void test_flow_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),          cmocka_unit_test(test_seed),     cmocka_unit_test(test_precision),
-        cmocka_unit_test(test_interruption),  cmocka_unit_test(test_refusals), cmocka_unit_test(test_recovery),
-        cmocka_unit_test(test_profile),       cmocka_unit_test(test_flows),    cmocka_unit_test(test_rotation_of_two),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_seed),
+        cmocka_unit_test(test_precision),
+        cmocka_unit_test(test_interruption),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_recovery),
+        cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_flows),
+        cmocka_unit_test(test_rotation_of_two),
         cmocka_unit_test(test_flow_refusals),
+        cmocka_unit_test(test_fence_of_unequal_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
