@@ -237,7 +237,7 @@ static enum xst_status check_word(struct cli *cli)
 static int fail_with(struct cli *cli, enum xst_status status)
 {
     const int stuck = status == XST_ERR_TIMEOUT && strncmp(cli->diag.text, "no progress", 11) == 0;
-    if (stuck)
+    if (stuck && strcmp(cli->args[0], "moe") == 0)
         cli_hint(cli, "a larger --lead or --ring lets it go on");
     if (status == XST_ERR_NO_DATA)
         cli_hint(cli, "--extrapolate reads the profile outside its range; other profiles: `xstage list profiles`");

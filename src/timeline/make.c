@@ -37,6 +37,12 @@ enum xst_status xsti_timeline_check(const struct xst_timeline_config *config, st
         return xsti_fail(diag, XST_ERR_RANGE,
                          "timeline: %lld slices need bulk stores or a role of their own, and nobody who waits",
                          (long long)config->slices);
+    if (config->slices > 1 && config->queue_full && config->issuer != XST_ISSUER_ROLE)
+        return xsti_fail(
+            diag, XST_ERR_RANGE,
+            "timeline: %lld slices, but a full queue (as traced) makes the issuer wait for each; give them a "
+            "role of their own",
+            (long long)config->slices);
     XSTI_TRY(range(diag, "pull_hold_us", config->pull_hold_us, 0, 1e9));
     XSTI_TRY(range(diag, "prefetch_us", config->prefetch_us, 0, 1e9));
     if (config->bystanders)

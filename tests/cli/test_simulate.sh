@@ -26,6 +26,8 @@ json out 'abs(d["publish_us"] - 1.5 * 1.9409) < 1e-3 and d["makespan_us"] >= d["
 mv out plain
 expect 0 simulate fa-a2a --heads 24 --head-dim 128 --seq 8K --tflops 640 --profile "$tree/profiles/h200x2-calibrated.json" --bystanders --dispersion --as-traced --json -q
 json out 'd["exposed_us"] > 1.2 * json.load(open("plain"))["exposed_us"]'
+expect 2 simulate fa-a2a --heads 24 --head-dim 128 --seq 8K --profile "$tree/profiles/h200x2-calibrated.json" --as-traced --method bulk --slices 4 -q
+err_has 'give them a role of their own'
 expect 2 simulate moe --preset qwen3-30b --as-traced -q
 expect 0 simulate fa-a2a --preset flux1 --ranks 4 --csv -q
 [ "$(wc -l <out)" -eq 5 ] || fail "CSV of $(wc -l <out) lines, wanted 5"

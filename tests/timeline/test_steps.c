@@ -96,10 +96,15 @@ static void late_loads_restore_the_step(void **state)
 static void a_full_queue_of_copies_holds_the_issuer(void **state)
 {
     (void)state;
+    struct xst_diag diag = {XST_OK, 0, ""};
+    struct xst_timeline_result result;
     struct xst_timeline_config config = config_of(XST_METHOD_BULK, 0);
     ends(&config, 4 * 10.25 + 7.75, 4 * 10.25 + 7.75);
     config.queue_full = 1;
     ends(&config, 4 * 18, 4 * 18);
+    config.slices = 4; /* nobody would hand on the second one */
+    assert_int_equal(xst_timeline_run(&config, &result, &diag), XST_ERR_RANGE);
+    assert_non_null(strstr(diag.text, "full queue"));
 }
 
 /* A role of its own sends plain stores in four pieces of 2 us of drain, 2.5 us apart: nobody waits, and the last tile, with none
