@@ -13,7 +13,7 @@ enum { MOST_TRACED = 4 }; /* two schedules, two stores */
 
 enum xst_status cli_bench_moe_trace_check(struct cli *cli)
 {
-    static const char *const sweeps[] = {"tokens", "remote-frac", "lead", "group", "unit"};
+    static const char *const sweeps[] = {"tokens", "remote-frac", "lead", "group", "unit", "ring"};
     if (!cli_has(cli, "trace"))
         return XST_OK;
     if (cli_has(cli, "preset") && strchr(cli_text(cli, "preset"), ','))
@@ -22,6 +22,8 @@ enum xst_status cli_bench_moe_trace_check(struct cli *cli)
         if (cli_sweep_of(cli, sweeps[i])->count > 1)
             return cli_say(&cli->diag, XST_ERR_USAGE, "--trace takes one layer and order: one value of --%s",
                            sweeps[i]);
+    if (strcmp(cli_text(cli, "dedup"), "both") == 0)
+        return cli_say(&cli->diag, XST_ERR_USAGE, "--trace takes one layer and order: --dedup on or off, not both");
     const int64_t tile_rows = cli_int(cli, "tile-rows");
     if (tile_rows != 0 && tile_rows != 128)
         return cli_say(&cli->diag, XST_ERR_USAGE, "--trace goes with --tile-rows 128, not %lld", (long long)tile_rows);

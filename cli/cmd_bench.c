@@ -163,6 +163,8 @@ static const struct belongs {
     {"lead", "moe"},
     {"group", "moe"},
     {"store", "moe"},
+    {"dedup", "moe"},
+    {"ring", "moe"},
     {"clamp", "moe"},
     {"dtype", "moe"},
     {"tile-rows", "moe"},

@@ -35,7 +35,7 @@ enum xst_status cli_machine_open(struct cli *cli, const char *spec, struct xst_m
     struct xst_profile profile = {0};
     char name[PATH_MAX];
     const size_t length = strcspn(spec, ",");
-    if (strncmp(spec, "sim:", 4) != 0 || spec[4] == '\0' || strcspn(spec, "=") < length || length >= sizeof name)
+    if (strncmp(spec, "sim:", 4) != 0 || length == 4 || strcspn(spec, "=") < length || length >= sizeof name)
         return xst_machine_open(spec, machine_out, &cli->diag);
     memcpy(name, spec + 4, length - 4);
     name[length - 4] = '\0';

@@ -25,6 +25,10 @@ expect 2 bench fa-a2a --pairs always --head-dim 64
 err_has 'pairs with head_dim 64; they exist for 128'
 expect 2 bench fa-a2a --profile none-such
 err_has 'none-such'
+for option in --dedup=on --ring=4; do
+    expect 2 bench fa-a2a $option
+    err_has 'does not go with fa-a2a; it belongs to moe'
+done
 expect 2 bench moe --pairs always
 err_has '--pairs does not go with moe; it belongs to fa-a2a'
 expect 2 bench fa-a2a --seq 1K,2K --trace t.json

@@ -43,6 +43,10 @@ expect 2 bench moe --preset qwen3-30b --tokens 1K,2K --trace t.json
 err_has '--trace takes one layer and order: one value of --tokens'
 expect 2 bench moe --preset qwen3-30b --lead 64,128 --trace t.json
 err_has 'one value of --lead'
+expect 2 bench moe --preset qwen3-30b --ring 0,64 --trace t.json
+err_has 'one value of --ring'
+expect 2 bench moe --preset qwen3-30b --dedup both --trace t.json
+err_has '--dedup on or off, not both'
 expect 2 bench moe --preset qwen3-30b,deepseek-v3 --trace t.json
 err_has '--trace takes one layer, not several'
 expect 2 bench moe --preset qwen3-30b --tile-rows 64 --trace t.json

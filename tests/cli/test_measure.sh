@@ -52,6 +52,8 @@ expect 0 measure --machine sim:h200x2-nvlink,devices=3 -K 132 -B 32K --pairs --a
 [ "$(grep -c ',spread,1,[012],-1$' out)" -eq 3 ] || fail "three senders were wanted: $(cat out)"
 expect 2 measure --machine sim:h200x2-nvlink,drain=3 -K 132 -B 32K
 err_has "the stored machine's own"
+expect 2 measure --machine sim:,devices=4 -K 132 -B 32K
+err_has "a profile's name or KEY=VALUE"
 expect 2 measure --machine "$many" -K 32 -B 32K --senders 4
 err_has 'at most 3 send to one'
 one_sentence
