@@ -80,7 +80,7 @@ for layer in ("qwen3-30b", "qwen3-235b", "deepseek-v4-flash", "deepseek-v3"):
             cells.append(f"{wave:.0f}, {inter:.0f} ({wave / inter:.2f})")
         print(f"| {layer} | {tokens} | " + " | ".join(cells) + " |")
 print()
-print("| who sends | senders | GB/s into the receiver, or of each sender | last burst's issue, mean us |")
+print("| who sends | senders | GB/s into the receiver, or of each sender | issue of a burst, mean us |")
 print("|---|---|---|---|")
 FENCE_US = 1.9409
 for devices in (2, 4, 8):
