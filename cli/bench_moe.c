@@ -248,11 +248,6 @@ static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t p
 {
     struct xst_diag *const diag = &job->cli->diag;
     const struct xst_moe_bench *const bench = &cell->bench;
-    const int each = strcmp(cli_text(job->cli, "dedup"), "off") == 0;
-    const struct xst_plan_moe_options options = {.extrapolate = 1,
-                                                 .given_tflops = PLANNED_RATE * bench->flop_per_us / 1e6,
-                                                 .operand_bytes = bench->dtype == XST_MOE_E4M3,
-                                                 .once = !each};
     const struct xst_moe_plan plan = plan_of(cell, producers);
     const struct xst_moe_shape shape = shape_of(bench);
     const struct xst_moe_layer layer = {.dtype = bench->dtype,
@@ -262,9 +257,16 @@ static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t p
                                         .topk = bench->topk,
                                         .tokens_most = bench->tokens,
                                         .ranks = bench->ranks,
-                                        .ctas = producers * ctas_of_tile(cell)};
+                                        .ctas = producers * ctas_of_tile(cell),
+                                        .ring = bench->ring};
+    struct xst_moe_order order = {.dedup = strcmp(cli_text(job->cli, "dedup"), "off") == 0 ? XST_MOE_DEDUP_OFF
+                                                                                           : XST_MOE_DEDUP_AUTO};
+    const enum xst_moe_dedup dedup = xst_moe_dedup_of(&layer, &order);
+    const struct xst_plan_moe_options options = {.extrapolate = 1,
+                                                 .given_tflops = PLANNED_RATE * bench->flop_per_us / 1e6,
+                                                 .operand_bytes = bench->dtype == XST_MOE_E4M3,
+                                                 .once = dedup == XST_MOE_DEDUP_ON};
     struct xst_moe_setup setup;
-    struct xst_moe_order order;
     struct asking asking = {0};
     cell->planned = XST_MOE_BENCH_MOST_ENTRIES;
     if (bench->target == XST_TARGET_HOST)
@@ -275,7 +277,7 @@ static enum xst_status add_planned(struct job *job, struct cell *cell, int64_t p
     if (status == XST_OK)
         status = xst_moe_order_of(&setup, asking.choice, &layer, &order, diag);
     if (status == XST_OK && fits_ring(cell, &order)) {
-        order.dedup = each ? XST_MOE_DEDUP_OFF : XST_MOE_DEDUP_AUTO;
+        order.dedup = dedup;
         cell->predicted_us = predicted_us_of(asking.choice, &order);
         status = add_fused(job, cell, &order, &cell->planned);
     }

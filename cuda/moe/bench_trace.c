@@ -40,10 +40,14 @@ static enum xst_status add_orders(const struct xst_moe_bench *request, const str
     int64_t lead = 0, group = 0, unit = 0, wave_unit = 1;
     for (size_t i = 0; i < count; i++) {
         const struct xst_moe_order *const order = &entries[i].order;
-        if (order->schedule == XST_SCHEDULE_INTERLEAVED)
-            lead = lead_of(request, order), group = order->group, unit = order->unit > 1 ? order->unit : 1;
-        else
-            wave_unit = order->unit > 1 ? order->unit : 1;
+        const int64_t order_unit = order->unit > 1 ? order->unit : 1;
+        if (order->schedule == XST_SCHEDULE_INTERLEAVED) {
+            lead = lead_of(request, order);
+            group = order->group;
+            unit = order_unit;
+        } else {
+            wave_unit = order_unit;
+        }
     }
     XSTI_TRY(xst_trace_add_fact(trace, "lead", lead, diag));
     XSTI_TRY(xst_trace_add_fact(trace, "group", group, diag));

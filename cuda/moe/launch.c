@@ -149,7 +149,6 @@ static int find_variant(const struct variant *list, int count, const struct xst_
     return i;
 }
 
-/* ring: of the traced kernels, else NULL. */
 /* Separate kernels need every row of every block. */
 static enum xst_status check_pool(const struct xst_moe_call *call, struct xst_diag *diag)
 {
@@ -161,6 +160,7 @@ static enum xst_status check_pool(const struct xst_moe_call *call, struct xst_di
                      (long long)call->layer.ring, (long long)regions.rows_most);
 }
 
+/* ring: of the traced kernels, else NULL. */
 static enum xst_status launch_tiles(const struct xst_moe_kernels *kernels, const struct xst_moe_call *call,
                                     const struct xst_moe_order *order, enum xsti_moe_part part,
                                     const struct xsti_trace_ring *ring, void *stream, struct xst_diag *diag)

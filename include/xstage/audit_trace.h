@@ -65,10 +65,10 @@ struct xst_trace_check {
 
 enum { XST_TRACE_MOST_CHECKS = XST_TRACE_MOST_CALLS * 8 * XST_TRACE_CHECK_COUNT };
 
-/* All checks of every call and rank of a trace of fa-a2a, or of moe; what does not apply to a call is left out. `profile` may be NULL: no
- * bounds on time and no predictions then. Fills checks_out[0 .. *count_out). XST_ERR_NO_DATA when the trace does not say what
- * ran, has lost marks or a call without spans; XST_ERR_RANGE when it has ranks or tiles that its facts do not know, or promises
- * more than 2^22 tiles a call, or `room` is too small; XST_ERR_USAGE when it is of another kernel. */
+/* All checks of every call and rank of a trace of fa-a2a, or of moe; what does not apply to a call is left out. `profile` may
+ * be NULL: no bounds on time and no predictions then. Fills checks_out[0 .. *count_out). XST_ERR_NO_DATA when the trace does
+ * not say what ran, has lost marks or a call without spans; XST_ERR_RANGE when it has ranks or tiles that its facts do not
+ * know, or promises more than 2^22 tiles a call, or `room` is too small; XST_ERR_USAGE when it is of another kernel. */
 enum xst_status xst_audit_fa_a2a_trace(const struct xst_trace *trace, const struct xst_profile *profile,
                                        const struct xst_audit_options *options, struct xst_trace_check *checks_out,
                                        size_t room, size_t *count_out, struct xst_diag *diag);

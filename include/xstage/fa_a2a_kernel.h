@@ -49,8 +49,8 @@ struct xst_fa_a2a_call {
     int64_t batch;
     int64_t seq;     /* M: query rows, all of them here */
     int64_t key_len; /* keys that take part; k and v have at least so many rows, what lies behind is never read */
-    uint64_t
-        key_lens; /* (B) int32 in memory the device reads: keys of each batch instead, 0 .. key_len; 0: key_len for all */
+    /* (B) int32 in memory the device reads: keys of each batch instead, 0 .. key_len; 0: key_len for all */
+    uint64_t key_lens;
     int64_t heads;       /* h: of this rank */
     int64_t heads_total; /* H: of an output row */
     int64_t head_first;  /* where this rank's heads begin in an output row */
@@ -76,12 +76,12 @@ struct xst_fa_a2a_choice {
     enum xst_fa_a2a_store store;
     int64_t slices; /* paced: pieces that 16 rows of a tile leave in, 1, 2, 4, 8 or 16 */
     int64_t ctas;   /* of the persistent grid; at most one per SM */
-    int64_t
-        pairs; /* 1: CTAs 2 n and 2 n + 1 load keys and values for each other; d = 128, ctas even, and with key_lens an
-                         even number of tiles in each batch of each step of the walk */
-    double
-        drain_bytes_per_us; /* paced: R of the path; slices of all CTAs leave at nine tenths of it at most. 0: not known */
-    int64_t delay_ns;       /* for tests: warpgroups sleep up to so long before each tile; else 0 */
+    /* 1: CTAs 2 n and 2 n + 1 load keys and values for each other; d = 128, ctas even, and with key_lens an even number of
+     * tiles in each batch of each step of the walk */
+    int64_t pairs;
+    /* paced: R of the path; slices of all CTAs leave at nine tenths of it at most. 0: not known */
+    double drain_bytes_per_us;
+    int64_t delay_ns; /* for tests: warpgroups sleep up to so long before each tile; else 0 */
 };
 
 /* Bytes of a control block: device memory, zero before the first call, one per rank, writable by all ranks. */

@@ -121,8 +121,8 @@ struct xst_moe_walk {
     int64_t tile_rows, l1_per_block, l2_per_block, producers;
     int64_t lead, group;
     int64_t unit; /* may be set after xst_moe_walk_begin */
-    int64_t
-        wave_most;    /* blocks of a wave at most, a unit or more: an expert is cut there; 0: whole experts; the same */
+    /* blocks of a wave at most, a unit or more: an expert is cut there; 0: whole experts; may be set then too */
+    int64_t wave_most;
     int64_t blocks;   /* of the rank */
     int64_t wave_end; /* block behind it */
     int interleaved;

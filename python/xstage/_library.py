@@ -54,7 +54,9 @@ def library() -> ctypes.CDLL:
         if text.split(".")[:2] != __version__.split(".")[:2]:
             raise UnavailableError(f"{name} is libxstage {text}, this package needs {__version__}")
         return found
-    raise UnavailableError("libxstage was not found; run make before pip install, or name its file in XSTAGE_LIB (" + "; ".join(reasons) + ")")
+    raise UnavailableError(
+        f"libxstage was not found; run make before pip install, or name its file in XSTAGE_LIB ({'; '.join(reasons)})"
+    )
 
 
 @functools.lru_cache(maxsize=None)

@@ -205,6 +205,7 @@ class MoeTiles:
 
 MOE_STORES = ("at_once", "paced")
 MOE_DTYPES = ("bf16", "e4m3")
+MOE_DEDUPS = ("auto", "on", "off")
 
 
 def operand_bytes(dtype: str) -> int:
@@ -212,9 +213,6 @@ def operand_bytes(dtype: str) -> int:
     if dtype not in MOE_DTYPES:
         raise UsageError(f'dtype is "{dtype}"; valid are {", ".join(MOE_DTYPES)}')
     return MOE_DTYPES.index(dtype)
-
-
-MOE_DEDUPS = ("auto", "on", "off")
 
 
 @dataclass(frozen=True)
