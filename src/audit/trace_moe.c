@@ -96,7 +96,7 @@ static enum xst_status read_facts(const struct xst_trace *trace, struct promise 
     return XST_OK;
 }
 
-/* Which order and store a call's name says. */
+/* Which order and store a call's name says (xst_moe_trace_variant). */
 static enum xst_status read_variant(const char *variant, struct promise *promise, struct xst_diag *diag)
 {
     static const char *const names[2][2] = {{"wave_at_once", "wave_paced"},
@@ -108,8 +108,8 @@ static enum xst_status read_variant(const char *variant, struct promise *promise
                 promise->plan.method = paced ? XST_METHOD_BULK : XST_METHOD_ST16;
                 return XST_OK;
             }
-    return xsti_fail(diag, XST_ERR_RANGE, "trace: call %.24s is none of wave_at_once, wave_paced, interleaved_...",
-                     variant);
+    return xsti_fail(diag, XST_ERR_RANGE, "trace: call %.24s is none of %s, %s, %s, %s", variant, names[0][0],
+                     names[0][1], names[1][0], names[1][1]);
 }
 
 static enum xst_status remote_rows(const struct xst_trace *trace, int64_t rank, int64_t *rows_out,
