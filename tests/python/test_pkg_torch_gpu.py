@@ -282,6 +282,8 @@ def test_moe_e4m3(size):
     assert ring.layer != layer.layer and torch.equal(ring(x, ids, weights), got)
     with pytest.raises(xstage.RangeError, match="the ring of 64 rows holds 0 blocks of 128"):
         FusedMoE(*matrices, dtype=E4M3, order=MoeOrder(tile_rows=128), ring=64, **made)
+    with pytest.raises(xstage.UsageError, match="ring is 256 with fused=False"):
+        FusedMoE(*matrices, dtype=E4M3, ring=256, fused=False, **made)
     strided = torch.stack((x, x), dim=1)[:, 1]
     assert torch.equal(given(strided, ids.int(), weights), got)
     clamped = FusedMoE(*matrices, dtype=E4M3, clamp=0.5, **made)

@@ -153,6 +153,8 @@ class FusedMoE(torch.nn.Module):
     ) -> None:
         super().__init__()
         self.dtype = _check_matrices((gate, up, down), dtype)
+        if ring and not fused:
+            raise UsageError(f"ring is {ring} with fused=False; separate kernels need all rows")
         local, inter, hidden = gate.shape
         if gate.dtype is E4M3:
             scales = _check_scales(scales, (gate, up, down))
