@@ -139,9 +139,10 @@ static const char about[] =
     "With -o FILE.csv the rows are written there, and to FILE.json the machine's facts with clock and throttle readings; "
     "other kinds of row go to FILE-bystander.csv, FILE-loop.csv and FILE-per-producer.csv. Ctrl-C and --timeout end the "
     "sweep and keep the complete rows.\n\n"
-    "Several devices at once (--senders, --all-to-all) begin when all of them have arrived; every sender has a row with its own times, and columns that say who sent where.\n\n"
-    "Machines: cuda, cuda:0,1 (the first sends), sim:NAME from a stored profile (sim:NAME,devices=8,ingress=371GB/s: so many of it), and sim:producers=132,drain=372GB/s,"
-    "per-producer=19KiB,total=2.4MiB,floor=50GB/s,fence=2us,spread=0.25,noise=0.02,seed=1.";
+    "Several devices at once (--senders, --all-to-all) begin when all of them have arrived; every sender has a row with its "
+    "own times, and columns that say who sent where.\n\n"
+    "Machines: cuda, cuda:0,1 (the first sends), sim:NAME from a stored profile (sim:NAME,devices=8,ingress=371GB/s: so many "
+    "of it), and sim:producers=132,drain=372GB/s,per-producer=19KiB,total=2.4MiB,floor=50GB/s,fence=2us,spread=0.25,noise=0.02,seed=1.";
 
 struct job {
     struct xst_machine *machine;
@@ -314,8 +315,8 @@ static void print(struct cli *cli, const struct job *job)
 {
     const struct xst_machine_facts *const facts = xst_machine_facts(job->machine);
     const struct cli_table table = table_of(job);
-    printf("%s (%s%s%s), %lld cells in %.1f s\n\n", facts->machine, facts->origin, facts->date[0] ? " " : "",
-           facts->date, (long long)job->readings.cells, job->readings.seconds);
+    printf("%s (%s%s%s), %lld cell%s in %.1f s\n\n", facts->machine, facts->origin, facts->date[0] ? " " : "",
+           facts->date, (long long)job->readings.cells, job->readings.cells == 1 ? "" : "s", job->readings.seconds);
     cli_table_print(cli, stdout, &table);
     if (job->readings.throttle[0])
         cli_note(cli, "the clock was held back: %s", job->readings.throttle);

@@ -77,6 +77,8 @@ static enum xst_status fit(struct cli *cli, struct job *job)
     const struct xst_fit_options fit_options = {&job->facts, stem};
     if (status == XST_OK)
         status = xst_profile_fit(&job->samples, &fit_options, &job->profiles[0], &job->fit, &cli->diag);
+    if (status == XST_ERR_NO_DATA)
+        cli_hint(cli, "--profile names a fitted machine to show the rows against");
     if (status == XST_OK)
         job->section_count = 1;
     return status;

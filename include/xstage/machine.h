@@ -125,7 +125,8 @@ struct xst_measure_row {
     struct xst_measure_extras extras;
 };
 
-/* `row` is called once a finished request, with several senders once for each of them. `stop` (may be NULL) is asked between runs: not 0 ends the call. */
+/* `row` is called once a finished request, with several senders once for each of them. `stop` (may be NULL) is asked between runs:
+ * not 0 ends the call. */
 struct xst_measure_sink {
     void *user;
     enum xst_status (*row)(void *user, const struct xst_measure_row *row, struct xst_diag *diag);

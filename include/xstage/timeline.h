@@ -186,9 +186,9 @@ struct xst_timeline_config {
     double rate_step_us;            /* 0: 8 ranks and less exact, 64 and less 1 us, else 5 us */
     struct xst_scale_out scale_out; /* its latency is part of visible_us and signal_us here */
     int exact_links;                /* settled at every change, with any number of ranks */
-    int64_t
-        slices; /* bulk stores, or a role of its own: a tile leaves in so many pieces, the first at its end, the others evenly over the next
-                     * tile's work (17), or at once when its SM is done; 0 and 1: at once */
+    /* Bulk stores, or a role of its own: a tile leaves in so many pieces, the first at its end, the others evenly over the next tile's
+     * work (17), or at once when its SM is done; 0 and 1: at once. */
+    int64_t slices;
     double pull_hold_us; /* no pull begins earlier than this after the last rank of its group started */
     int bystanders;      /* a tile's loads queue behind stores (16) ... */
     double prefetch_us;  /* ... beyond what was loaded ahead */
@@ -280,8 +280,8 @@ struct xst_timeline_options {
     double rate_step_us;
     struct xst_scale_out scale_out;
     int exact_links;
-    int64_t
-        slices; /* bulk stores, or a role of its own: pieces a tile leaves in over the next tile's work; 0 and 1: at once */
+    /* Bulk stores, or a role of its own: pieces a tile leaves in over the next tile's work; 0 and 1: at once. */
+    int64_t slices;
     int dispersion;              /* groups of the path; XST_ERR_NO_DATA when the profile does not know them */
     int bystanders;              /* (16); XST_ERR_NO_DATA when the profile does not know Q_free */
     int as_traced;               /* fa-a2a: Q and warpgroups out of step as traces of the kernel show them */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The dispersion of a path: how many ports its producers share, how much their shares vary, and how much of a burst the probe's
- * own record waits for. Part of the free-running rows is run again with candidate values, one parameter at a time; the rest judges the outcome.
+ * own record waits for. Part of the free-running rows is run again with candidate values, one parameter at a time; the rest judges
+ * the outcome.
  */
 #include <math.h>
 #include <stdlib.h>

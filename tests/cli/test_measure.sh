@@ -59,6 +59,8 @@ err_has 'at most 3 send to one'
 one_sentence
 expect 2 fit many.csv
 err_has 'make no path'
+expect 2 report many.csv -o none.html
+err_has '--profile names a fitted machine'
 expect 0 measure --machine "$many" -K 1,16,24,32 -B 8K,16K,32K -o plain.csv -q
 expect 0 fit plain.csv many.csv --excluded
 out_has 'FLOW: several senders or receivers'
