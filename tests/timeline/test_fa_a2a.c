@@ -120,6 +120,27 @@ static void the_profile_must_know(void **state)
     assert_non_null(strstr(diag.text, "peer/bulk"));
 }
 
+/* As traced, kernels whose warpgroups take turns (d = 64) meet a stage of 0.66 of Q, and nothing else changes. */
+static void as_traced_the_stage_is_smaller(void **state)
+{
+    (void)state;
+    static const double kept[] = {1, 0.66, 1};
+    struct xst_diag diag = {XST_OK, 0, ""};
+    const struct xst_fa_a2a_shape shape = {1, 24, 64, 4608, 2, 2};
+    double ends_us[3];
+    for (int i = 0; i < 3; i++) {
+        struct fixture fixture;
+        struct xst_timeline_result result;
+        const struct xst_timeline_options options = {.extrapolate = 1, .as_traced = i == 2};
+        fixture_make(&fixture, 372e3, 1.5e-5, kept[i] * 10 * 1024);
+        fixture_ok(xst_timeline_fa_a2a(&fixture.profile, &shape, &plain_plan, &options, &result, &diag), &diag);
+        ends_us[i] = result.sender_us;
+        xst_timeline_result_free(&result);
+    }
+    fixture_near(ends_us[2], ends_us[1], 1e-6);
+    assert_true(ends_us[1] > ends_us[0] * (1 + 1e-3));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +148,7 @@ int main(void)
         cmocka_unit_test(without_its_exchange_it_is_waves_of_compute),
         cmocka_unit_test(views_are_in_order),
         cmocka_unit_test(the_profile_must_know),
+        cmocka_unit_test(as_traced_the_stage_is_smaller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
