@@ -18,7 +18,7 @@ extern "C" {
 enum xst_status xst_text_write(const char *path, const char *text, size_t bytes, int force, struct xst_diag *diag);
 
 /* XST_OK when xst_text_write could write `path` as far as can be told beforehand: so that long work is not done for a name
- * that is taken. */
+ * that is taken or a folder that is not there. */
 enum xst_status xst_text_check(const char *path, int force, struct xst_diag *diag);
 
 #ifdef __cplusplus

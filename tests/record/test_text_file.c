@@ -18,6 +18,11 @@ static void check_and_write_agree(void **state)
         xt_contains(diag.text, "is a directory");
         xt_status(xst_text_write(folder, "x", 1, force, &diag), XST_ERR_IO, &diag);
     }
+    char *const nowhere = xt_join(folder, "missing/page.html");
+    xt_status(xst_text_check(nowhere, 0, &diag), XST_ERR_IO, &diag);
+    xt_contains(diag.text, "missing/page.html: cannot create a file beside it: No such file or directory");
+    xt_status(xst_text_write(nowhere, "x", 1, 0, &diag), XST_ERR_IO, &diag);
+    free(nowhere);
     assert_int_equal(xt_folder_count(folder), 0); /* a check leaves nothing behind */
     xt_ok(xst_text_check("-", 0, &diag), &diag);
     xt_ok(xst_text_check("/dev/null", 0, &diag), &diag);
