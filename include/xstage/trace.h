@@ -102,7 +102,7 @@ struct xst_trace {
     size_t span_room;
 };
 
-/* XST_ERR_RANGE when there is no room for another fact or call. Names are cut at the struct's length. */
+/* XST_ERR_RANGE when there is no room for another fact or call, or the name does not fit the struct. */
 enum xst_status xst_trace_add_fact(struct xst_trace *trace, const char *name, int64_t value, struct xst_diag *diag);
 enum xst_status xst_trace_add_call(struct xst_trace *trace, const char *variant, struct xst_diag *diag);
 

@@ -13,11 +13,22 @@
 
 enum { MOST_SPANS = 4000000 };
 
+/* A name that was cut could end within a character, or be another's. */
+static enum xst_status check_length(const char *what, const char *name, size_t room, struct xst_diag *diag)
+{
+    const size_t length = strlen(name);
+    if (length < room)
+        return XST_OK;
+    return xsti_fail(diag, XST_ERR_RANGE, "trace: %s %.12s... has a name of %zu bytes, outside 1..%zu", what, name,
+                     length, room - 1);
+}
+
 enum xst_status xst_trace_add_fact(struct xst_trace *trace, const char *name, int64_t value, struct xst_diag *diag)
 {
     if (trace->fact_count == XST_TRACE_MOST_FACTS)
         return xsti_fail(diag, XST_ERR_RANGE, "trace: fact %.24s is one more than the %d there is room for", name,
                          XST_TRACE_MOST_FACTS);
+    XSTI_TRY(check_length("fact", name, sizeof trace->facts[0].name, diag));
     struct xst_trace_fact *const fact = &trace->facts[trace->fact_count++];
     snprintf(fact->name, sizeof fact->name, "%s", name);
     fact->value = value;
@@ -29,6 +40,7 @@ enum xst_status xst_trace_add_call(struct xst_trace *trace, const char *variant,
     if (trace->call_count == XST_TRACE_MOST_CALLS)
         return xsti_fail(diag, XST_ERR_RANGE, "trace: call %.24s is one more than the %d there is room for", variant,
                          XST_TRACE_MOST_CALLS);
+    XSTI_TRY(check_length("call", variant, sizeof trace->calls[0].variant, diag));
     struct xst_trace_call *const call = &trace->calls[trace->call_count++];
     *call = (struct xst_trace_call){0};
     snprintf(call->variant, sizeof call->variant, "%s", variant);

@@ -15,6 +15,15 @@
 
 static const double most_us = 1e12, most_bytes = 1e12;
 
+/* What a trace in memory refuses is said with the file's name. */
+static enum xst_status in_file(const struct xsti_json *reader, enum xst_status status)
+{
+    if (status == XST_OK)
+        return status;
+    const struct xst_diag refused = *reader->diag;
+    return xsti_fail(reader->diag, status, "%s: %s", reader->name, refused.text);
+}
+
 static enum xst_status read_facts(struct xsti_json *reader, const json_t *root, struct xst_trace *trace)
 {
     const json_t *const facts = xsti_json_object(reader, root, "", "facts");
@@ -25,7 +34,7 @@ static enum xst_status read_facts(struct xsti_json *reader, const json_t *root, 
         int64_t number = 0;
         xsti_json_int(reader, facts, "facts.", name, INT64_MIN, INT64_MAX, &number);
         XSTI_TRY(reader->status);
-        XSTI_TRY(xst_trace_add_fact(trace, name, number, reader->diag));
+        XSTI_TRY(in_file(reader, xst_trace_add_fact(trace, name, number, reader->diag)));
     }
     return reader->status;
 }
@@ -41,7 +50,7 @@ static enum xst_status read_calls(struct xsti_json *reader, const json_t *root, 
         xsti_json_text(reader, object, where, "variant", 1, variant, sizeof variant);
         xsti_json_int(reader, object, where, "lost", 0, INT64_MAX, &lost);
         XSTI_TRY(reader->status);
-        XSTI_TRY(xst_trace_add_call(trace, variant, reader->diag));
+        XSTI_TRY(in_file(reader, xst_trace_add_call(trace, variant, reader->diag)));
         trace->calls[trace->call_count - 1].lost = lost;
     }
     return reader->status;

@@ -145,6 +145,24 @@ static void full(void **state)
     xst_trace_free(&trace);
 }
 
+/* A name that was cut could end within a character: what is written then is no text that can be read. */
+static void long_names(void **state)
+{
+    (void)state;
+    struct xst_trace trace = {0};
+    struct xst_diag diag = {0};
+    xt_ok(xst_trace_add_fact(&trace, "twenty-three_bytes_long", 1, &diag), &diag);
+    xt_status(xst_trace_add_fact(&trace, "twenty-four_bytes_long_a", 1, &diag), XST_ERR_RANGE, &diag);
+    xt_contains(diag.text, "fact twenty-four_... has a name of 24 bytes, outside 1..23");
+    xt_status(xst_trace_add_call(&trace, "twenty-four_bytes_long_a", &diag), XST_ERR_RANGE, &diag);
+    static const char text[] =
+        "{\"schema\":\"xstage.trace/1\",\"kernel\":\"moe\",\"facts\":{\"remote_rowfuzz.jsons_\xEF\xBB\xBF\":0},"
+        "\"calls\":[],\"traceEvents\":[]}";
+    xt_status(xst_trace_parse("long.json", text, strlen(text), &trace, &diag), XST_ERR_RANGE, &diag);
+    xt_contains(diag.text, "long.json: trace: fact remote_rowfu... has a name of 24 bytes");
+    xst_trace_free(&trace);
+}
+
 static void what_cannot_be_written(void **state)
 {
     (void)state;
@@ -189,6 +207,7 @@ int main(void)
         cmocka_unit_test(written_and_read_is_the_same),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(full),
+        cmocka_unit_test(long_names),
         cmocka_unit_test(what_cannot_be_written),
         cmocka_unit_test(sums),
     };
