@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "audit/broken_checks.h"
 #include "audit/fixture.h"
 
 static const struct xst_fa_a2a_shape shape =
@@ -72,46 +73,16 @@ static struct xst_trace good_trace(void)
     return trace;
 }
 
-/* Runs the audit; the names that are broken, in `broken_out`, and how many checks there are. */
-static size_t broken_of(const struct xst_trace *trace, const struct xst_profile *profile,
-                        int broken_out[XST_TRACE_CHECK_COUNT])
-{
-    static struct xst_trace_check checks[XST_TRACE_MOST_CHECKS];
-    struct xst_diag diag = {0};
-    size_t count = 0;
-    memset(broken_out, 0, sizeof(int) * XST_TRACE_CHECK_COUNT);
-    xt_ok(xst_audit_fa_a2a_trace(trace, profile, NULL, checks, XST_TRACE_MOST_CHECKS, &count, &diag), &diag);
-    for (size_t i = 0; i < count; i++)
-        broken_out[checks[i].name] += checks[i].holds == XST_ANSWER_NO;
-    return count;
-}
-
-static void only(const struct xst_trace *trace, const enum xst_trace_check_name *names, size_t count)
-{
-    int broken[XST_TRACE_CHECK_COUNT];
-    broken_of(trace, NULL, broken);
-    for (int name = 0; name < XST_TRACE_CHECK_COUNT; name++) {
-        int wanted = 0;
-        for (size_t i = 0; i < count; i++)
-            wanted |= (int)names[i] == name;
-        if ((broken[name] > 0) != wanted)
-            fail_msg("%s: %sbroken", xst_trace_check_text((enum xst_trace_check_name)name), wanted ? "not " : "");
-    }
-}
-#define ONLY(trace, ...)                                                                                               \
-    only((trace), (const enum xst_trace_check_name[]){__VA_ARGS__},                                                    \
-         sizeof((const enum xst_trace_check_name[]){__VA_ARGS__}) / sizeof(enum xst_trace_check_name))
-
 static void promises_kept(void **state)
 {
     (void)state;
     struct xst_trace trace = good_trace();
     struct xst_profile profile = h200_profile();
     int broken[XST_TRACE_CHECK_COUNT];
-    assert_int_equal(broken_of(&trace, NULL, broken), 2 * CHECKS);
+    assert_int_equal(broken_of(xst_audit_fa_a2a_trace, &trace, NULL, broken), 2 * CHECKS);
     for (int name = 0; name < XST_TRACE_CHECK_COUNT; name++)
         assert_int_equal(broken[name], 0);
-    broken_of(&trace, &profile, broken);
+    broken_of(xst_audit_fa_a2a_trace, &trace, &profile, broken);
     for (int name = 0; name < XST_TRACE_CHECK_COUNT; name++)
         assert_int_equal(broken[name], 0);
     xst_profile_free(&profile);
@@ -132,18 +103,18 @@ static void each_break_is_found(void **state)
     (void)state;
     struct xst_trace trace = good_trace();
     span_of(&trace, 20, XST_TRACE_ISSUE)->bytes += remote_bytes(0, 20) > 0 ? -256 : 256;
-    ONLY(&trace, XST_TRACE_CHECK_remote_bytes, XST_TRACE_CHECK_tiles_with_other_bytes);
+    ONLY(xst_audit_fa_a2a_trace, &trace, XST_TRACE_CHECK_remote_bytes, XST_TRACE_CHECK_tiles_with_other_bytes);
     xst_trace_free(&trace);
 
     trace = good_trace();
     span_of(&trace, 20, XST_TRACE_MATH)->cta = 3;
-    ONLY(&trace, XST_TRACE_CHECK_tiles_out_of_walk);
+    ONLY(xst_audit_fa_a2a_trace, &trace, XST_TRACE_CHECK_tiles_out_of_walk);
     xst_trace_free(&trace);
 
     /* a tile that is only computed by one of its two warpgroups */
     trace = good_trace();
     span_of(&trace, 25, XST_TRACE_MATH)->what = XST_TRACE_LOAD;
-    ONLY(&trace, XST_TRACE_CHECK_tiles_out_of_walk);
+    ONLY(xst_audit_fa_a2a_trace, &trace, XST_TRACE_CHECK_tiles_out_of_walk);
     xst_trace_free(&trace);
 
     /* bytes swapped between a tile of the first burst and a later one */
@@ -151,7 +122,7 @@ static void each_break_is_found(void **state)
     const double first = span_of(&trace, 0, XST_TRACE_ISSUE)->bytes;
     span_of(&trace, 0, XST_TRACE_ISSUE)->bytes = 0;
     span_of(&trace, 31, XST_TRACE_ISSUE)->bytes += first;
-    ONLY(&trace, XST_TRACE_CHECK_tiles_with_other_bytes, XST_TRACE_CHECK_first_burst_bytes,
+    ONLY(xst_audit_fa_a2a_trace, &trace, XST_TRACE_CHECK_tiles_with_other_bytes, XST_TRACE_CHECK_first_burst_bytes,
          XST_TRACE_CHECK_bytes_before_last_tile);
     xst_trace_free(&trace);
 }
@@ -164,7 +135,7 @@ static void late_stores_are_found(void **state)
     for (size_t i = 0; i < trace.span_count; i++)
         if (trace.spans[i].what == XST_TRACE_ISSUE)
             trace.spans[i].start_us = trace.spans[i].end_us = 1000;
-    ONLY(&trace, XST_TRACE_CHECK_bytes_before_last_tile);
+    ONLY(xst_audit_fa_a2a_trace, &trace, XST_TRACE_CHECK_bytes_before_last_tile);
     xst_trace_free(&trace);
 }
 
@@ -177,7 +148,7 @@ static void faster_than_peak_is_found(void **state)
     for (size_t i = 0; i < trace.span_count; i++)
         if (trace.spans[i].tile == 5 && trace.spans[i].what == XST_TRACE_MATH)
             trace.spans[i].end_us = trace.spans[i].start_us + 1;
-    broken_of(&trace, &profile, broken);
+    broken_of(xst_audit_fa_a2a_trace, &trace, &profile, broken);
     assert_true(broken[XST_TRACE_CHECK_gap_us] > 0);
     xst_profile_free(&profile);
     xst_trace_free(&trace);

@@ -9,6 +9,7 @@
 #include <xstage/moe_kernel.h>
 #include <xstage/plan.h>
 
+#include "audit/broken_checks.h"
 #include "audit/fixture.h"
 
 enum { HIDDEN = 640, INTER = 256, EXPERTS = 6, TOKENS = 300, CTAS = 7, REMOTE = 3, TILE_US = 50, ISSUE_US = 2 };
@@ -116,45 +117,16 @@ static struct xst_trace good_trace(void)
     return trace;
 }
 
-static size_t broken_of(const struct xst_trace *trace, const struct xst_profile *profile,
-                        int broken_out[XST_TRACE_CHECK_COUNT])
-{
-    static struct xst_trace_check checks[XST_TRACE_MOST_CHECKS];
-    struct xst_diag diag = {0};
-    size_t count = 0;
-    memset(broken_out, 0, sizeof(int) * XST_TRACE_CHECK_COUNT);
-    xt_ok(xst_audit_moe_trace(trace, profile, NULL, checks, XST_TRACE_MOST_CHECKS, &count, &diag), &diag);
-    for (size_t i = 0; i < count; i++)
-        broken_out[checks[i].name] += checks[i].holds == XST_ANSWER_NO;
-    return count;
-}
-
-static void only(const struct xst_trace *trace, const enum xst_trace_check_name *names, size_t count)
-{
-    int broken[XST_TRACE_CHECK_COUNT];
-    broken_of(trace, NULL, broken);
-    for (int name = 0; name < XST_TRACE_CHECK_COUNT; name++) {
-        int wanted = 0;
-        for (size_t i = 0; i < count; i++)
-            wanted |= (int)names[i] == name;
-        if ((broken[name] > 0) != wanted)
-            fail_msg("%s: %sbroken", xst_trace_check_text((enum xst_trace_check_name)name), wanted ? "not " : "");
-    }
-}
-#define ONLY(trace, ...)                                                                                               \
-    only((trace), (const enum xst_trace_check_name[]){__VA_ARGS__},                                                    \
-         sizeof((const enum xst_trace_check_name[]){__VA_ARGS__}) / sizeof(enum xst_trace_check_name))
-
 static void promises_kept(void **state)
 {
     struct xst_trace trace = good_trace();
     struct xst_profile profile = h200_profile();
     int broken[XST_TRACE_CHECK_COUNT];
     (void)state;
-    broken_of(&trace, NULL, broken);
+    broken_of(xst_audit_moe_trace, &trace, NULL, broken);
     for (int name = 0; name < XST_TRACE_CHECK_COUNT; name++)
         assert_int_equal(broken[name], 0);
-    broken_of(&trace, &profile, broken);
+    broken_of(xst_audit_moe_trace, &trace, &profile, broken);
     for (int name = 0; name < XST_TRACE_CHECK_COUNT; name++)
         assert_int_equal(broken[name], 0);
     xst_profile_free(&profile);
@@ -179,32 +151,32 @@ static void each_break_is_found(void **state)
     (void)state;
     struct xst_trace trace = good_trace();
     span_of(&trace, 0, XST_TRACE_ISSUE, 0)->bytes += 512; /* a row more */
-    ONLY(&trace, XST_TRACE_CHECK_remote_bytes, XST_TRACE_CHECK_tiles_with_other_bytes);
+    ONLY(xst_audit_moe_trace, &trace, XST_TRACE_CHECK_remote_bytes, XST_TRACE_CHECK_tiles_with_other_bytes);
     xst_trace_free(&trace);
 
     trace = good_trace(); /* bytes of a Linear-1 tile */
     span_of(&trace, 1, XST_TRACE_ACT, 0)->bytes = 512;
-    ONLY(&trace, XST_TRACE_CHECK_remote_bytes, XST_TRACE_CHECK_tiles_with_other_bytes);
+    ONLY(xst_audit_moe_trace, &trace, XST_TRACE_CHECK_remote_bytes, XST_TRACE_CHECK_tiles_with_other_bytes);
     xst_trace_free(&trace);
 
     trace = good_trace(); /* first tiles are not claimed */
     span_of(&trace, 0, XST_TRACE_MATH, 2)->cta = 3;
-    ONLY(&trace, XST_TRACE_CHECK_tiles_out_of_walk);
+    ONLY(xst_audit_moe_trace, &trace, XST_TRACE_CHECK_tiles_out_of_walk);
     xst_trace_free(&trace);
 
     trace = good_trace(); /* a tile that ended as one of the other layer */
     span_of(&trace, 1, XST_TRACE_ACT, 3)->what = XST_TRACE_ISSUE;
-    ONLY(&trace, XST_TRACE_CHECK_tiles_out_of_walk);
+    ONLY(xst_audit_moe_trace, &trace, XST_TRACE_CHECK_tiles_out_of_walk);
     xst_trace_free(&trace);
 
     trace = good_trace(); /* a tile that half of its rows miss */
     span_of(&trace, 0, XST_TRACE_MATH, 4)->what = XST_TRACE_SLOT;
-    ONLY(&trace, XST_TRACE_CHECK_tiles_out_of_walk);
+    ONLY(xst_audit_moe_trace, &trace, XST_TRACE_CHECK_tiles_out_of_walk);
     xst_trace_free(&trace);
 
     trace = good_trace(); /* claims of a CTA rise */
     span_of(&trace, 0, XST_TRACE_MATH, 0)->end_us = 1e6;
-    ONLY(&trace, XST_TRACE_CHECK_tiles_out_of_walk);
+    ONLY(xst_audit_moe_trace, &trace, XST_TRACE_CHECK_tiles_out_of_walk);
     xst_trace_free(&trace);
 }
 
@@ -246,7 +218,7 @@ static void faster_than_peak_is_found(void **state)
     for (size_t i = 0; i < trace.span_count; i++)
         if (trace.spans[i].tile == 0 && trace.spans[i].what == XST_TRACE_MATH)
             trace.spans[i].end_us = trace.spans[i].start_us + 0.01;
-    broken_of(&trace, &profile, broken);
+    broken_of(xst_audit_moe_trace, &trace, &profile, broken);
     assert_true(broken[XST_TRACE_CHECK_gap_l1_us] > 0 && broken[XST_TRACE_CHECK_gap_us] == 0);
     xst_profile_free(&profile);
     xst_trace_free(&trace);
