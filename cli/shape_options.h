@@ -29,5 +29,10 @@
         COUNT_OPTION("inter", "I", 1048576, "moe: intermediate size of an expert"),                                    \
         COUNT_OPTION("experts", "E", 65536, "moe: experts of the model"),                                              \
         COUNT_OPTION("topk", "K", 1024, "moe: experts of one token")
+#define MOE_DTYPE_OPTION                                                                                               \
+    {                                                                                                                  \
+        .name = "dtype", .kind = CLI_WORD, .arg = "TYPE", .words = "bf16|e4m3", .fallback = "bf16",                    \
+        .help = "moe: operands of the products; e4m3: fetched rows, weights and activations are 8-bit with scales"     \
+    }
 
 #endif
